@@ -1,0 +1,103 @@
+"""`build`: a network by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from t3cen.groups import ColorGroup, CyclicProduct
+from t3cen.models.families import FAMILIES, Family
+from t3cen.models.network import Network
+from t3cen.models.resnet import BasicBlock, Bottleneck, ResNet
+from t3cen.models.widths import fixed_parameters
+from t3cen.models.z2cnn import Z2CNN
+
+Architecture = Callable[..., Network]
+
+
+def _resnet(block: type[BasicBlock] | type[Bottleneck], depths: Sequence[int], base_width: int) -> Architecture:
+    def construct(family: Family, order: int, width: int | None, **options: Any) -> Network:
+        widths = [(width or base_width) * 2**stage for stage in range(len(depths))]
+        return ResNet(
+            lifting=family.lifting,
+            stem=family.stem,
+            conv=family.conv,
+            block=block,
+            depths=depths,
+            widths=fixed_parameters(widths, order),
+            **options,
+        )
+
+    return construct
+
+
+def _z2cnn(family: Family, order: int, width: int | None, **options: Any) -> Network:
+    (narrowed,) = fixed_parameters([width or 20], order)
+    return Z2CNN(lifting=family.lifting, stem=family.stem, conv=family.conv, width=narrowed, **options)
+
+
+ARCHITECTURES: dict[str, Architecture] = {
+    "resnet18": _resnet(BasicBlock, (2, 2, 2, 2), 64),
+    "resnet44": _resnet(BasicBlock, (7, 7, 7), 32),
+    "resnet50": _resnet(Bottleneck, (3, 4, 6, 3), 64),
+    "z2cnn": _z2cnn,
+}
+
+
+def names() -> list[str]:
+    """The architectures `build` knows."""
+    return sorted(ARCHITECTURES)
+
+
+def build(
+    name: str,
+    group: CyclicProduct | str = "",
+    num_classes: int = 10,
+    *,
+    family: str = "t3cen",
+    cover: str = "triangle",
+    backend: str = "auto",
+    color_space: str = "hsl",
+    width: int | None = None,
+    pool: str = "max",
+    mean: Sequence[float] = (0.5, 0.5, 0.5),
+    std: Sequence[float] = (0.5, 0.5, 0.5),
+    lcer: Mapping[str, Any] | None = None,
+    separable: bool = False,
+) -> Network:
+    """A network by name, with as many parameters as its plain twin whatever the group.
+
+    Args:
+        name: `"resnet18"`, `"resnet44"`, `"resnet50"` or `"z2cnn"`.
+        group: the colour group, or its name as in the paper (`"h4s4"`).
+        num_classes: number of logits, at least 2.
+        family: how colour enters: `"t3cen"`, `"plain"`, `"gray"`, `"lcer"`, `"ceconv"`, `"t3cen_rgb"`, `"t3cen_scale"`.
+        cover: double cover of saturation and luminance (see `t3cen.covers`).
+        backend: of the group convolution, `"auto"`, `"direct"` or `"fourier"`.
+        color_space: `"hsl"` (paper) or `"hsv"` (the predecessor's code).
+        width: channels of the first stage before they are divided by `sqrt(|G|)`; None is the published width.
+        pool: `"max"` (paper) or `"mean"` over the group.
+        mean, std: normalisation after the lifting.
+        lcer: further arguments of `LCERLifting`, for that family.
+        separable: CEConv's separable variant, for that family.
+
+    Returns:
+        a `Network` from `(B, 3, H, W)` RGB in [0, 1] to logits `(B, num_classes)`.
+
+    Raises:
+        ValueError: an unknown name or family, a group the family does not support, too few classes or channels.
+    """
+    if name not in ARCHITECTURES:
+        raise ValueError(f"unknown network {name!r}; known: {', '.join(names())}")
+    if family not in FAMILIES:
+        raise ValueError(f"unknown family {family!r}; known: {', '.join(FAMILIES)}")
+    if num_classes < 2:
+        raise ValueError(f"a classifier needs at least 2 classes, got {num_classes}")
+    if width is not None and width < 1:
+        raise ValueError(f"width must be at least 1, got {width}")
+    if isinstance(group, str):
+        group = ColorGroup.parse(group)
+    parts = FAMILIES[family](
+        group, cover=cover, backend=backend, color_space=color_space, lcer=dict(lcer or {}), separable=separable
+    )
+    return ARCHITECTURES[name](parts, group.order, width, num_classes=num_classes, pool=pool, mean=mean, std=std)

@@ -1,0 +1,33 @@
+"""What a network costs: parameters, arithmetic, memory."""
+
+from __future__ import annotations
+
+import resource
+
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+
+def parameters(network: nn.Module) -> int:
+    """Trainable parameters."""
+    return sum(p.numel() for p in network.parameters() if p.requires_grad)
+
+
+def macs(network: nn.Module, image_size: tuple[int, int], device: torch.device | str = "cpu") -> int:
+    """Multiply-accumulates of one forward pass of one image `(H, W)`, convolutions and matrix products."""
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+            network(torch.full((1, 3, *image_size), 0.5, device=device))
+    finally:
+        network.train(was_training)
+    return counter.get_total_flops() // 2
+
+
+def peak_memory(device: torch.device) -> int:
+    """Bytes: the device's peak allocation on CUDA, the process's peak resident size elsewhere."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,45 @@
+"""Where a result comes from: code, libraries, machine."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import torch
+
+PROJECT = Path(__file__).resolve().parents[2]
+LIBRARIES = ("t3cen", "torch", "torchvision", "pytorch-lightning", "numpy", "hydra-core")
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(PROJECT), *arguments], capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def code_version() -> dict[str, str | bool]:
+    """`commit` and whether the tree was `dirty` (tracked or untracked files differ from it); `"unknown"` outside git."""
+    return {"commit": _git("rev-parse", "HEAD") or "unknown", "dirty": _git("status", "--porcelain") != ""}
+
+
+def library_versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    return versions
+
+
+def device_name(device: torch.device) -> str:
+    """The accelerator's or the processor's own name, with the number of threads."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return f"{device.type}: {model or platform.machine()}, {torch.get_num_threads()} threads"
