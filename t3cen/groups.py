@@ -107,7 +107,9 @@ class ColorGroup(CyclicProduct):
         """
         match = re.fullmatch(r"(?:h(\d+))?(?:s(\d+))?(?:l(\d+))?", text.strip().lower())
         if match is None:
-            raise ValueError(f"{text!r} names no colour group; write letters h, s, l in this order, each with its order, as in 'h4', 's3' or 'h4s4l4'")
+            raise ValueError(
+                f"{text!r} names no colour group; write h, s, l in this order, each with its order, as in 'h4', 's3' or 'h4s4l4'"
+            )
         return cls(*(int(order or 1) for order in match.groups()))
 
     @property

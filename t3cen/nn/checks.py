@@ -1,0 +1,44 @@
+"""Checks of what enters a network, each with an error that says what was wrong and what to do."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+TOLERANCE = 1e-5  # resizing and colour conversion leave values a few rounding errors outside [0, 1]
+
+
+def check_image(rgb: Tensor) -> Tensor:
+    """An RGB image fit for lifting: checked, in [0, 1], float64 if it was, otherwise float32.
+
+    Args:
+        rgb: `(B, 3, H, W)` in [0, 1]; values up to 1e-5 outside are clipped.
+
+    Raises:
+        ValueError: wrong shape or channel count, not floating point, values outside [0, 1], NaN.
+    """
+    if rgb.ndim != 4:
+        raise ValueError(f"an image batch has shape (B, 3, H, W), got {rgb.ndim} axes: {tuple(rgb.shape)}")
+    if rgb.shape[1] != 3:
+        raise ValueError(f"{rgb.shape[1]} channels in {tuple(rgb.shape)}, 3 (red, green, blue) expected")
+    if not rgb.is_floating_point():
+        raise ValueError(f"an image holds floats in [0, 1], got {rgb.dtype}; convert 8-bit images with image.float() / 255")
+    _check_range(rgb)
+    return (rgb if rgb.dtype == torch.float64 else rgb.float()).clamp(0, 1)
+
+
+def _check_range(rgb: Tensor) -> None:
+    # Reading the two extremes is the only wait for the device. A traced, exported or captured graph cannot branch on values
+    # (nor wait), so there the check is left out: the first eager call has made it.
+    if rgb.numel() == 0 or torch.compiler.is_compiling() or torch.jit.is_tracing():
+        return
+    if rgb.is_cuda and torch.cuda.is_current_stream_capturing():
+        return
+    low, high = torch.stack(torch.aminmax(rgb.detach())).tolist()
+    if not (low >= -TOLERANCE and high <= 1 + TOLERANCE):  # false for NaN too
+        if low != low:
+            raise ValueError("the image holds NaN; RGB values in [0, 1] expected")
+        raise ValueError(
+            f"RGB values must lie in [0, 1], got [{low:.6g}, {high:.6g}]; "
+            "divide 8-bit images by 255 and leave normalisation to the network, which does it after lifting"
+        )

@@ -1,0 +1,101 @@
+"""What every lifting is: an image becomes angles, angles are acted on, angles become a function on the group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from t3cen.groups import CyclicProduct
+from t3cen.nn.checks import check_image
+from t3cen.turns import circle_distance, wrap
+
+
+class Lifting(nn.Module):
+    """An image `(B, 3, H, W)` -> a function on the group `(B, G, 3, H, W)`, one transformed image per group element.
+
+    `forward(rgb) = lift(encode(rgb))`, and `lift(angles)[:, g] = decode(act(angles, g))`, so that
+    `lift(act(angles, e)) == group.act(lift(angles), e)` to rounding. Everything is computed in float32 (float64 for float64
+    images) whatever the trainer's precision; the result keeps that precision.
+
+    Attributes:
+        group: the group of the output.
+
+    Source: paper, "Lifting layer".
+    """
+
+    def __init__(self, group: CyclicProduct) -> None:
+        super().__init__()
+        self.group = group
+
+    def forward(self, rgb: Tensor) -> Tensor:
+        """`(B, 3, H, W)`, RGB in [0, 1] -> `(B, G, 3, H, W)`, RGB in [0, 1] up to rounding.
+
+        Raises:
+            ValueError: wrong shape or channel count, not floating point, values outside [0, 1], NaN.
+        """
+        return self.lift(self.encode(rgb))
+
+    def encode(self, rgb: Tensor) -> Tensor:
+        """The angles of an image, on the principal branch of the cover. Raises as `forward`."""
+        return self._encode(check_image(rgb))
+
+    def _encode(self, rgb: Tensor) -> Tensor:
+        raise NotImplementedError(f"{type(self).__name__} must say how a checked image becomes angles")
+
+    def act(self, angles: Tensor, element: Sequence[float]) -> Tensor:
+        """Act on angles by `element`, in steps of the group (whole for a group element, fractions for anything between)."""
+        raise NotImplementedError(f"{type(self).__name__} must say how the group acts on angles")
+
+    def decode(self, angles: Tensor) -> Tensor:
+        """The RGB image of given angles, `(B, 3, H, W)` in [0, 1]."""
+        raise NotImplementedError(f"{type(self).__name__} must say which image given angles are")
+
+    def lift(self, angles: Tensor) -> Tensor:
+        """`(B, G, 3, H, W)`: the images of `act(angles, g)` for every element g of the group, row-major."""
+        raise NotImplementedError(f"{type(self).__name__} must say which function on the group given angles are")
+
+    def _turns(self, element: Sequence[float]) -> list[float]:
+        """The parts of a turn that `element` moves each axis by."""
+        if len(element) != len(self.group.orders):
+            raise ValueError(f"{len(element)} steps in {tuple(element)}, {len(self.group.orders)} expected by {self.group}")
+        return [float(steps) / order for steps, order in zip(element, self.group.orders, strict=True)]
+
+    def extra_repr(self) -> str:
+        return f"(B, 3, H, W) -> (B, {self.group.order}, 3, H, W), {self.group}"
+
+
+class ColorLifting(Lifting):
+    """A lifting whose angles are three per pixel, `(B, 3, H, W)` in turns, one for each factor of the group."""
+
+    def act(self, angles: Tensor, element: Sequence[float]) -> Tensor:
+        """Add `element` to the angles, modulo one turn.
+
+        Args:
+            angles: `(B, 3, H, W)` in turns.
+            element: steps along each factor, `1/order` of a turn each; fractions of a step are allowed.
+
+        Source: paper, the group actions on images, e.g. "Saturation group and group action".
+        """
+        turns = torch.tensor(self._turns(element), dtype=angles.dtype, device=angles.device)
+        return wrap(angles + turns[:, None, None])
+
+    def off_sheet(self, angles: Tensor) -> Tensor:
+        """`(B, H, W)` booleans: pixels that come back on another sheet of a cover when decoded to values and encoded again."""
+        raise NotImplementedError(f"{type(self).__name__} must say which pixels leave the principal branch")
+
+    def sheet_changes(self, angles: Tensor, element: Sequence[float]) -> float:
+        """Share of pixels in [0, 1] that change sheet when acted on by `element` and passed through an image.
+
+        Where it is 0 (and hue stays defined), the action on images is the action on angles. Source: `docs/fidelity.md`.
+        """
+        return self.off_sheet(self.act(angles, element)).double().mean().item()
+
+
+def off_branch(angle: Tensor, principal: Tensor) -> Tensor:
+    """Where `angle` differs from the angle on the principal branch with the same value, by more than rounding.
+
+    Near the ends of the branch both sheets meet; there a value's rounding error moves a sine cover's angle by its square root.
+    """
+    return circle_distance(angle, principal) > 4 * torch.finfo(angle.dtype).eps ** 0.5
