@@ -1,0 +1,32 @@
+"""Batch normalisation with one statistic per channel, shared by the whole group."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+
+class GroupBatchNorm2d(nn.BatchNorm2d):
+    """`nn.BatchNorm2d` whose mean and variance are taken over batch, group and plane.
+
+    One statistic per (group element, channel) would be equivariant in training, where the batch's own statistics move
+    with the group, but not in evaluation, where the running ones stay. Shared statistics are equivariant in both.
+
+    Args: those of `nn.BatchNorm2d`.
+
+    Shape:
+        `(B, G, C, H, W)`, or `(N, C, H, W)` with batch and group already folded; output shaped like the input.
+
+    Raises:
+        ValueError: another number of axes, or of channels than `num_features`.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalise; shape unchanged."""
+        if input.ndim not in (4, 5):
+            raise ValueError(
+                f"{input.ndim} axes in the input {tuple(input.shape)}, 5 expected: (B, G, C, H, W), or 4 when folded"
+            )
+        if input.shape[-3] != self.num_features:
+            raise ValueError(f"{input.shape[-3]} channels in the input {tuple(input.shape)}, {self.num_features} expected")
+        folded = input if input.ndim == 4 else input.flatten(0, 1)
+        return super().forward(folded).view(input.shape)

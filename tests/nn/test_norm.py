@@ -1,0 +1,63 @@
+"""GroupBatchNorm2d: one statistic per channel, in training and in evaluation."""
+
+import pytest
+import torch
+from torch import nn
+
+from t3cen.groups import CyclicProduct
+from t3cen.nn import GroupBatchNorm2d
+
+
+def function(batch=3, group=4, channels=5):
+    return torch.randn(batch, group, channels, 4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+def trained(channels=5, **options):
+    norm = GroupBatchNorm2d(channels, **options).double()
+    with torch.no_grad():
+        for p in norm.parameters():
+            p.copy_(torch.linspace(0.5, 1.5, channels))
+    for scale in (1, 3):
+        norm(scale * function() + torch.arange(4.0).view(4, 1, 1, 1))
+    return norm
+
+
+def test_statistics_are_one_per_channel():
+    norm = trained()
+    assert norm.running_mean.shape == norm.running_var.shape == (5,)
+    assert {name: tuple(p.shape) for name, p in norm.named_parameters()} == {"weight": (5,), "bias": (5,)}
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_commutes_with_the_group(train):
+    norm, group, x = trained().train(train), CyclicProduct(2, 2), function() + torch.arange(4.0).view(4, 1, 1, 1)
+    for element in group.elements():
+        torch.testing.assert_close(norm(group.act(x, element)), group.act(norm(x), element), rtol=1e-12, atol=1e-12)
+
+
+def test_a_statistic_per_element_would_fail_in_evaluation():
+    group, x = CyclicProduct(4), function() + torch.arange(4.0).view(4, 1, 1, 1)
+    norm = nn.BatchNorm2d(4 * 5).double()
+    norm(x.flatten(1, 2))
+    norm.eval()
+    wrong = lambda f: norm(f.flatten(1, 2)).view_as(f)  # noqa: E731
+    assert (wrong(group.act(x, (1,))) - group.act(wrong(x), (1,))).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("train", [True, False])
+@pytest.mark.parametrize("options", [{}, {"affine": False}, {"momentum": None}, {"track_running_stats": False}], ids=str)
+def test_equals_batch_norm_of_the_folded_tensor(options, train):
+    norm, plain, x = GroupBatchNorm2d(5, **options).double(), nn.BatchNorm2d(5, **options).double(), function()
+    for module in (norm, plain):
+        module.train()(2 * x.flatten(0, 1))
+        module.train(train)
+    torch.testing.assert_close(norm(x), plain(x.flatten(0, 1)).view_as(x))
+    torch.testing.assert_close(norm(x.flatten(0, 1)), plain(x.flatten(0, 1)))
+    torch.testing.assert_close(norm.state_dict(), plain.state_dict())
+
+
+def test_wrong_input_says_both_numbers():
+    with pytest.raises(ValueError, match=r"4 channels.*5 expected"):
+        GroupBatchNorm2d(5)(torch.zeros(1, 2, 4, 3, 3))
+    with pytest.raises(ValueError, match=r"3 axes.*5 expected"):
+        GroupBatchNorm2d(5)(torch.zeros(1, 5, 3))
