@@ -1,0 +1,49 @@
+# Everything a new clone needs: `make demo`, `make test`. Needs Python 3.11+ and make.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint tables figures report status clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(READY) ## train T3CEN-H4 and its plain twin on hue-shifted real digits and compare them (a few minutes)
+	@$(RUN) scripts/demo.py
+
+test: $(READY) ## style, types, then every test
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+	@$(RUN) -m pytest -n 2
+
+lint: $(READY) ## format the code and say what is left
+	@$(RUN) -m ruff format .
+	@$(RUN) -m ruff check --fix .
+	@$(RUN) -m mypy
+
+tables: $(READY) ## our numbers beside the paper's, from outputs/
+	@$(RUN) scripts/make_tables.py all
+
+figures: $(READY) ## every figure, into outputs/figures
+	@$(RUN) scripts/make_figures.py all
+
+report: $(READY) ## one self-contained page: tables, figures, provenance
+	@$(RUN) scripts/make_report.py
+
+status: $(READY) ## which runs of which table are done
+	@$(RUN) scripts/status.py
+
+clean: ## remove the virtual environment and caches, never data or results
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"t3cen needs Python 3.11 or newer, {sys.executable} is {v[0]}.{v[1]}; try: make PYTHON=python3.12")'
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (a few minutes the first time)"
+	@$(RUN) -m pip install --quiet --requirement requirements.lock
+	@$(RUN) -m pip install --quiet --no-deps --editable .
+	@touch $@
