@@ -1,0 +1,1 @@
+"""Reading results: records, cells, and whether they agree with the paper."""

@@ -1,0 +1,44 @@
+"""What makes two runs the same run: their configuration, less what cannot change a result."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+NEUTRAL = frozenset({"accelerator", "checkpoint_every", "data_root", "logger", "num_workers", "outputs", "root"})
+"""Keys, at any depth, that say where, how fast or how loudly a run works, never what comes out of it."""
+
+
+def essence(config: Mapping[str, Any], *, without: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """A copy of `config` without neutral keys (at any depth) and without the top-level keys of `without`."""
+    return {key: _strip(value) for key, value in config.items() if key not in NEUTRAL and key not in without}
+
+
+def _strip(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _strip(item) for key, item in value.items() if key not in NEUTRAL}
+    if isinstance(value, list | tuple):
+        return [_strip(item) for item in value]
+    return value
+
+
+def config_hash(config: Mapping[str, Any]) -> str:
+    """SHA-256 of a resolved configuration, the seed included, neutral keys left out.
+
+    The same for a configuration and for its copy read back from JSON; the order of keys does not matter.
+
+    Raises:
+        TypeError: a value that JSON cannot hold (a path, a DictConfig): resolve the configuration to plain values first.
+        ValueError: a NaN or an infinity.
+    """
+    return _digest(essence(config))
+
+
+def setting_hash(config: Mapping[str, Any]) -> str:
+    """`config_hash` without the seed: equal for the repetitions of one setting, and only for them."""
+    return _digest(essence(config, without=frozenset({"seed"})))
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
