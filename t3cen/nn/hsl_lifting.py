@@ -11,7 +11,7 @@ from t3cen.color.hsl import hsl_max_chroma
 from t3cen.color.hsv import hsv_max_chroma
 from t3cen.covers import get_cover
 from t3cen.groups import ColorGroup
-from t3cen.nn.lifting import ColorLifting, off_branch
+from t3cen.nn.lifting import ColorLifting, off_branch, orbit
 
 # to the space, back from it, and (saturation, luminance) -> (largest channel, chroma)
 _SPACES = {"hsl": (rgb_to_hsl, hsl_to_rgb, hsl_max_chroma), "hsv": (rgb_to_hsv, hsv_to_rgb, hsv_max_chroma)}
@@ -69,20 +69,11 @@ class HSLLifting(ColorLifting):
         return lifted.flatten(1, 3)
 
     def off_sheet(self, angles: Tensor) -> Tensor:
-        cover = get_cover(self.cover)
-        covered = angles[:, 1:]
-        return off_branch(covered, cover.lift(cover.project(covered))).any(1)
+        return off_branch(angles[:, 1:], get_cover(self.cover)).any(1)
 
     def undefined_hue(self, angles: Tensor) -> Tensor:
-        """`(B, H, W)` booleans: pixels whose image is grey, black or white, so that it no longer holds their hue."""
         rgb = self.decode(angles)
         return rgb.amax(1) - rgb.amin(1) <= 4 * torch.finfo(rgb.dtype).eps
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, cover={self.cover}, color_space={self.color_space}"
-
-
-def orbit(angle: Tensor, order: int) -> Tensor:
-    """`(B, H, W)` angles -> `(B, order, H, W)`: the angle after 0, 1, ..., order-1 steps of `1/order` turn."""
-    steps = torch.arange(order, dtype=angle.dtype, device=angle.device) / order
-    return angle[:, None] + steps[:, None, None]

@@ -37,7 +37,7 @@ class IdentityLifting(Lifting):
         Raises:
             ValueError: a fraction of a step, which the trivial group has no meaning for, or the wrong number of steps.
         """
-        if any(turns != round(turns) for turns in self._turns(element)):
+        if any(turns != round(turns) for turns in self.turns(element)):
             raise ValueError(f"{type(self).__name__} can act by whole steps only, got {tuple(element)}")
         return angles.clone()
 
@@ -46,6 +46,10 @@ class IdentityLifting(Lifting):
 
     def lift(self, angles: Tensor) -> Tensor:
         return angles[:, None]
+
+    def off_sheet(self, angles: Tensor) -> Tensor:
+        """No pixel: there is no cover."""
+        return torch.zeros_like(angles[:, 0], dtype=torch.bool)
 
 
 class GrayLifting(IdentityLifting):
