@@ -27,7 +27,7 @@ from t3cen.nn import (
 
 @dataclass(frozen=True)
 class Family:
-    """A lifting and the convolutions that follow it."""
+    """A lifting and the convolutions that follow it, which have no bias unless asked: a normalisation comes after."""
 
     lifting: nn.Module
     stem: ConvFactory
@@ -44,7 +44,7 @@ def _uniform(lifting: nn.Module, conv: ConvFactory) -> Family:
 def _trivial(name: str, lifting: type[nn.Module], group: CyclicProduct, backend: str) -> Family:
     if group.order != 1:
         raise ValueError(f"a {name} network has no colour group: leave it trivial, got {group}")
-    return _uniform(lifting(), partial(GroupConv2d, group=group, backend=backend))
+    return _uniform(lifting(), partial(GroupConv2d, group=group, bias=False, backend=backend))
 
 
 def plain(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
@@ -60,33 +60,33 @@ def gray(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
 def t3cen(group: CyclicProduct, *, cover: str, backend: str, color_space: str, **_: Any) -> Family:
     """T3CEN: hue, saturation and luminance lifted to the hypertorus (paper, "Lifting layer")."""
     lifting = HSLLifting(group, cover, color_space=color_space)
-    return _uniform(lifting, partial(GroupConv2d, group=group, backend=backend))
+    return _uniform(lifting, partial(GroupConv2d, group=group, bias=False, backend=backend))
 
 
 def t3cen_rgb(group: CyclicProduct, *, cover: str, backend: str, **_: Any) -> Family:
     """The same construction on red, green and blue (paper, "Application to RGB shift equivariance")."""
     group = RGBGroup(*group.orders)
-    return _uniform(RGBLifting(group, cover), partial(GroupConv2d, group=group, backend=backend))
+    return _uniform(RGBLifting(group, cover), partial(GroupConv2d, group=group, bias=False, backend=backend))
 
 
 def t3cen_scale(group: CyclicProduct, *, cover: str, backend: str, **_: Any) -> Family:
     """The same construction on scale (paper, "Application to scale equivariance")."""
     group = ScaleGroup(group.order)
-    return _uniform(ScaleLifting(group, cover), partial(GroupConv2d, group=group, backend=backend))
+    return _uniform(ScaleLifting(group, cover), partial(GroupConv2d, group=group, bias=False, backend=backend))
 
 
 def lcer(group: CyclicProduct, *, backend: str, color_space: str, lcer: dict[str, Any], **_: Any) -> Family:
     """LCER: hue cyclic, saturation or luminance translated and clipped (Yang et al., 2024)."""
     lifting = LCERLifting(group, color_space=color_space, **lcer)
-    return _uniform(lifting, partial(LCERConv2d, group=group, backend=backend))
+    return _uniform(lifting, partial(LCERConv2d, group=group, bias=False, backend=backend))
 
 
 def ceconv(group: CyclicProduct, *, backend: str, separable: bool, **_: Any) -> Family:
     """CEConv: hue rotations of the first filters (Lengyel et al., 2023)."""
     return Family(
         lifting=IdentityLifting(),
-        stem=partial(CELiftingConv2d, group=group),
-        conv=partial(CEConv2d, group=group, separable=separable, backend=backend),
+        stem=partial(CELiftingConv2d, group=group, bias=False),
+        conv=partial(CEConv2d, group=group, bias=False, separable=separable, backend=backend),
     )
 
 
