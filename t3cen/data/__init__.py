@@ -1,0 +1,22 @@
+"""The data sets of the paper, each one class; imported on first use, so that `t3cen.data.shifts` alone stays light."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+MODULES = {
+    "ColorData": "module",
+    "MNIST": "mnist",
+}
+__all__ = tuple(MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f"t3cen.data has no {name!r}; it has {', '.join(sorted(MODULES))}")
+    return getattr(importlib.import_module(f"t3cen.data.{MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(MODULES)

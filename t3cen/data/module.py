@@ -1,0 +1,207 @@
+"""What every data set has in common: sets by name, loaders, and the order in which items are drawn."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from t3cen.data.errors import DataError
+from t3cen.data.items import Augmentation
+from t3cen.data.randomness import permutation
+from t3cen.data.samplers import EpochOrder, Share, TrainLoader
+
+SHIFT_MODES = ("clip", "fold", "scale")
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The sets of a data set: one to train on, and validation and test sets by name, in the order of their names."""
+
+    train: Dataset[Any]
+    validation: Mapping[str, Dataset[Any]]
+    test: Mapping[str, Dataset[Any]]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ColorData(pl.LightningDataModule):
+    """A data set with its colour-shifted tests; subclasses write `prepare`.
+
+    Items are `(image, label)`: float32 RGB `(3, H, W)` in [0, 1], never normalised, and an int. With an augmentation of
+    several views, training images are tuples of such.
+
+    Args:
+        root: folder of all data sets.
+        source: where the pictures come from, one of the class's `sources`.
+        batch_size: training items of one optimisation step, over all processes.
+        test_batch_size: items of a validation or test batch, per process.
+        num_workers: loader processes; items do not depend on it.
+        seed: decides the order and the augmentation, nothing else.
+        image_size: height and width, where it can be chosen; None is the data set's own.
+        train_size, test_size: at most so many training items, and items in each validation and test set; None is all.
+        validation_fraction: share of the training pictures set aside for validation.
+        split_seed: decides every split and every drawn test shift; fixed, apart from `seed`.
+        shift_mode: what "reduced by" means at the ends of the range, see `t3cen.data.shifts`.
+        augmentation: called as `augmentation(uint8 image, generator)` for each training item.
+        start_method: how workers are started, "fork", "spawn" or "forkserver"; None is Python's choice.
+
+    Attributes:
+        num_classes, image_size, mean, std, validation_names, test_names: known before any file is read.
+        provenance: after `setup`, where the pictures came from, with sizes and the split seed.
+
+    Raises:
+        ValueError: an argument out of its range.
+        DataError: at `setup`, when files are missing or broken.
+    """
+
+    name: ClassVar[str]
+    class_names: Sequence[str]
+    sources: ClassVar[tuple[str, ...]] = ("files",)
+    native_size: ClassVar[int]
+    sizes_on_demand: ClassVar[bool] = False
+    mean: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
+    std: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
+    validation_names: tuple[str, ...] = ("validation",)
+    test_names: tuple[str, ...] = ("test",)
+
+    def __init__(
+        self,
+        *,
+        root: str | Path = "data",
+        source: str = "files",
+        batch_size: int = 128,
+        test_batch_size: int = 256,
+        num_workers: int = 0,
+        seed: int = 0,
+        image_size: int | None = None,
+        train_size: int | None = None,
+        test_size: int | None = None,
+        validation_fraction: float = 0.05,
+        split_seed: int = 2026,
+        shift_mode: str = "clip",
+        augmentation: Augmentation | None = None,
+        start_method: str | None = None,
+    ) -> None:
+        super().__init__()
+        if source not in self.sources:
+            raise ValueError(f"{self.name} has no source {source!r}; choose from {', '.join(self.sources)}")
+        if shift_mode not in SHIFT_MODES:
+            raise ValueError(f"shift_mode must be one of {', '.join(SHIFT_MODES)}, got {shift_mode!r}")
+        for what, value in {"batch_size": batch_size, "test_batch_size": test_batch_size}.items():
+            if value < 1:
+                raise ValueError(f"{what} must be at least 1, got {value}")
+        for what, size in {"train_size": train_size, "test_size": test_size, "image_size": image_size}.items():
+            if size is not None and size < 1:
+                raise ValueError(f"{what} must be at least 1 or None, got {size}")
+        if not 0 <= validation_fraction < 1:
+            raise ValueError(f"validation_fraction must be in [0, 1), got {validation_fraction}")
+        if image_size not in (None, self.native_size) and not self.sizes_on_demand:
+            raise ValueError(f"{self.name} has pictures of {self.native_size} pixels only, got image_size={image_size}")
+        self.root, self.source = Path(root), source
+        self.batch_size, self.test_batch_size, self.num_workers = batch_size, test_batch_size, num_workers
+        self.seed, self.split_seed = seed, split_seed
+        self.image_size = image_size or self.native_size
+        self.train_size, self.test_size, self.validation_fraction = train_size, test_size, validation_fraction
+        self.shift_mode, self.augmentation, self.start_method = shift_mode, augmentation, start_method
+        if validation_fraction == 0:
+            self.validation_names = tuple(name for name in self.validation_names if name != "validation")
+        self._splits: Splits | None = None
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    @abstractmethod
+    def prepare(self) -> Splits:
+        """Read or make the pictures and form the sets. Called once per process, when first needed."""
+
+    # -- for subclasses ------------------------------------------------------------------------------------------------
+
+    def hold_out(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        """Set `validation_fraction` of the given pictures aside, by `split_seed`: (training, validation), each sorted."""
+        order = indices[permutation(len(indices), self.split_seed, 1)]
+        held = round(self.validation_fraction * len(indices))
+        if self.validation_fraction:
+            held = max(1, held)
+        return order[held:].sort().values, order[:held].sort().values
+
+    def shorten(self, indices: Tensor, size: int | None) -> Tensor:
+        """At most `size` of the given pictures, drawn by `split_seed`, in their order; smaller sets are parts of larger."""
+        if size is None or size >= len(indices):
+            return indices
+        return indices[permutation(len(indices), self.split_seed, 2)[:size].sort().values]
+
+    # -- loaders -------------------------------------------------------------------------------------------------------
+
+    @property
+    def splits(self) -> Splits:
+        if self._splits is None:
+            splits = self.prepare()
+            for what, names, sets in (
+                ("validation", self.validation_names, splits.validation),
+                ("test", self.test_names, splits.test),
+            ):
+                if tuple(sets) != names:
+                    raise RuntimeError(f"{self.name}: {what} sets {tuple(sets)} were made, {names} were announced")
+            for what, items in {"training set": splits.train, **splits.validation, **splits.test}.items():
+                if len(items) == 0:  # type: ignore[arg-type]
+                    raise DataError(f"{self.name}: the {what} is empty; is {self.root.absolute()} complete?")
+            self._splits = splits
+        return self._splits
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where the pictures came from: source, sizes of the sets, split seed, and what `prepare` adds."""
+        splits = self.splits
+        sizes = {"train": splits.train, **splits.validation, **{f"test/{k}": v for k, v in splits.test.items()}}
+        return {
+            "name": self.name,
+            "source": self.source,
+            "image_size": self.image_size,
+            "split_seed": self.split_seed,
+            "shift_mode": self.shift_mode,
+            "sizes": {name: len(items) for name, items in sizes.items()},  # type: ignore[arg-type]
+            **splits.provenance,
+        }
+
+    def setup(self, stage: str | None = None) -> None:
+        _ = self.splits
+
+    def train_dataloader(self) -> TrainLoader:
+        rank, processes = self._process()
+        items = self.splits.train
+        order = EpochOrder(len(items), self.batch_size, self.seed, rank, processes)  # type: ignore[arg-type]
+        return TrainLoader(items, order, **self._options())
+
+    def val_dataloader(self) -> list[DataLoader[Any]]:
+        return [self._test_loader(items) for items in self.splits.validation.values()]
+
+    def test_dataloader(self) -> list[DataLoader[Any]]:
+        return [self._test_loader(items) for items in self.splits.test.values()]
+
+    def _test_loader(self, items: Dataset[Any]) -> DataLoader[Any]:
+        share = Share(len(items), *self._process())  # type: ignore[arg-type]
+        return DataLoader(items, batch_size=self.test_batch_size, sampler=share, **self._options())
+
+    def _process(self) -> tuple[int, int]:
+        """(rank, number of processes) of distributed training."""
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            return torch.distributed.get_rank(), torch.distributed.get_world_size()
+        return 0, 1
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "num_workers": self.num_workers,
+            "persistent_workers": self.num_workers > 0,
+            "pin_memory": torch.cuda.is_available(),
+            "multiprocessing_context": self.start_method if self.num_workers else None,
+            # a loader draws a number for its workers; without its own generator it would disturb the network's
+            "generator": torch.Generator(),
+        }
