@@ -82,7 +82,7 @@ class LCERConv2d(GroupConv2d):
         padded = F.pad(weight, (0, 0, 0, 0, middle, middle))
         window = torch.arange(steps, device=weight.device) - moves[:, None] + middle
         moved = padded[:, :, backwards[:, None, None], window]
-        rescaled = moved * (steps / (steps - moves.abs()))[:, None, None, None].to(weight)
+        rescaled = moved * (steps / (steps - moves.abs()).to(weight))[:, None, None, None]
         return rescaled.permute(3, 0, 4, 1, 2, 5, 6).flatten(2, 3).flatten(0, 1)
 
 
