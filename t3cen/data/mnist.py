@@ -90,10 +90,8 @@ class MNIST(ColorData):
         (train_grey, train_labels), (test_grey, test_labels) = read()
         train = ColoredDigits(train_grey, train_labels, self._hues(len(train_grey), self.train_hue, set_number=0))
         inside = self._hues(len(test_grey), self.train_hue, set_number=1)
-        if self.angle is None:
-            outside = self._hues(len(test_grey), self.test_hue, set_number=1)
-        else:
-            outside = inside + self.angle / 360
+        turned = inside + self.angle / 360 if self.angle is not None else None
+        outside = self._hues(len(test_grey), self.test_hue, set_number=1) if turned is None else turned
         learn, hold = self.hold_out(torch.arange(len(train)))
         tests = self.shorten(torch.arange(len(test_grey)), self.test_size)
         return Splits(

@@ -61,7 +61,7 @@ class ColorData(pl.LightningDataModule):
         DataError: at `setup`, when files are missing or broken.
     """
 
-    name: ClassVar[str]
+    name: str
     class_names: Sequence[str]
     sources: ClassVar[tuple[str, ...]] = ("files",)
     native_size: ClassVar[int]

@@ -29,7 +29,7 @@ class EpochOrder(Sampler[list[Draw]]):
 
     Attributes:
         epoch: set by `set_epoch`, which Lightning calls.
-        start_batch: batches of the epoch to leave out when it is next begun (resuming within an epoch); used once.
+        start_batch: batches at the beginning of the epoch to leave out, for resuming within it.
     """
 
     def __init__(self, count: int, batch_size: int, seed: int, rank: int = 0, processes: int = 1) -> None:
@@ -54,17 +54,16 @@ class EpochOrder(Sampler[list[Draw]]):
         return math.ceil(self.count / self.batch_size)
 
     def __iter__(self) -> Iterator[list[Draw]]:
-        # read at once, not when the first batch is asked for: worker processes are served later
-        start, self.start_batch = self.start_batch, 0
-        return self._batches(self.epoch, start)
+        # epoch and start are read now, not when the first batch is asked for
+        return self._batches(self.epoch, self.start_batch)
 
     def _batches(self, epoch: int, start: int) -> Iterator[list[Draw]]:
         order = permutation(self.count, self.seed, epoch)
         # every process must take part in the last step: repeat the first items where its share would be uneven
         missing = -self.count % self.processes
-        order = torch.cat([order, order[:missing]]).tolist()
+        drawn = torch.cat([order, order[:missing]]).tolist()
         for batch in range(start, len(self)):
-            items = order[batch * self.batch_size : (batch + 1) * self.batch_size]
+            items = drawn[batch * self.batch_size : (batch + 1) * self.batch_size]
             yield [(epoch, index) for index in items[self.rank :: self.processes]]
 
 
@@ -89,7 +88,7 @@ class TrainLoader(DataLoader[Any]):
     """
 
     def __init__(self, dataset: Any, order: EpochOrder, **options: Any) -> None:
-        super().__init__(dataset, batch_sampler=order, **options)  # type: ignore[arg-type]
+        super().__init__(dataset, batch_sampler=order, **options)
         self.order = order
         self._at = (0, 0)
 
@@ -106,7 +105,9 @@ class TrainLoader(DataLoader[Any]):
 
     def __iter__(self) -> Any:
         self._at = (self.order.epoch, self.order.start_batch)
-        return self._counted(super().__iter__())
+        batches = super().__iter__()
+        self.order.start_batch = 0  # the next epoch begins at its beginning; loaders ask their sampler more than once
+        return self._counted(batches)
 
     def _counted(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

@@ -91,8 +91,8 @@ class Uniform:
     mode: str = "clip"
 
     def __call__(self, image: Tensor, rng: torch.Generator) -> Tensor:
-        amounts = [uniform(rng, *bounds) for bounds in (self.hue, self.saturation, self.luminance)]
-        return shift(image, *amounts, self.mode)
+        hue, saturation, luminance = (uniform(rng, *bounds) for bounds in (self.hue, self.saturation, self.luminance))
+        return shift(image, hue, saturation, luminance, self.mode)
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,9 @@ class Multiples:
     mode: str = "clip"
 
     def __call__(self, image: Tensor, rng: torch.Generator) -> Tensor:
-        drawn = ((step, integer(rng, low, high + 1)) for step, low, high in (self.hue, self.saturation, self.luminance))
-        return shift(image, *(step * count for step, count in drawn), self.mode)
+        axes = (self.hue, self.saturation, self.luminance)
+        hue, saturation, luminance = (step * integer(rng, low, high + 1) for step, low, high in axes)
+        return shift(image, hue, saturation, luminance, self.mode)
 
 
 def step_jitter(rgb: Tensor, group: ColorGroup, cover: Cover | str, generator: torch.Generator) -> Tensor:
