@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -48,7 +48,7 @@ class CELiftingConv2d(nn.Conv2d):
         padding: str | int | Pair = 0,
         dilation: int | Pair = 1,
         bias: bool = True,
-        padding_mode: str = "zeros",
+        padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros",
     ) -> None:
         check_ceconv_group(group)
         if in_channels != 3:

@@ -60,8 +60,10 @@ class LCERConv2d(GroupConv2d):
         # Elements are row-major with hue slowest, so the saturation axis folds into the channels without a copy.
         folded = input.unflatten(1, (hues, steps)).flatten(2, 3)
         bias = None if self.bias is None else self.bias.repeat(steps)
-        out = self.convolve(folded, self.hue_filters(), bias)
-        return out.unflatten(2, (steps, -1)).flatten(1, 2)
+        filters = self.hue_filters()
+        if self.resolved_backend == "direct":
+            filters = filters.flip(2).roll(1, 2) if hues > 2 else filters
+        return self.convolve(folded, filters, bias).unflatten(2, (steps, -1)).flatten(1, 2)
 
     @property
     def cyclic_orders(self) -> tuple[int, ...]:
@@ -71,19 +73,21 @@ class LCERConv2d(GroupConv2d):
     def hue_filters(self) -> Tensor:
         """The filters as a function on hue alone, `(M C', M C, N, kh, kw)`, the translations along `M` expanded."""
         weight = self.weight.flatten(3, 4)
-        hues, steps = weight.shape[2:4]
-        # LCER correlates, sum_b f(b) w(b - a); read backwards, its filters are those of a group convolution.
-        backwards = -torch.arange(hues, device=weight.device) % hues
+        steps = weight.shape[3]
         if steps == 1:
-            return weight.squeeze(3) if hues < 3 else weight.squeeze(3)[:, :, backwards]
+            return weight.squeeze(3)
+        # weight[b - s] for 0 <= b - s < M, zero elsewhere: windows of the zero-padded filters, the last for the lowest s.
         middle = steps // 2
-        moves = torch.arange(steps, device=weight.device) - middle
-        # weight[b - s] for 0 <= b - s < M, zero elsewhere: a window sliding over the zero-padded filters.
-        padded = F.pad(weight, (0, 0, 0, 0, middle, middle))
-        window = torch.arange(steps, device=weight.device) - moves[:, None] + middle
-        moved = padded[:, :, backwards[:, None, None], window]
-        rescaled = moved * (steps / (steps - moves.abs()).to(weight))[:, None, None, None]
-        return rescaled.permute(3, 0, 4, 1, 2, 5, 6).flatten(2, 3).flatten(0, 1)
+        windows = F.pad(weight, (0, 0, 0, 0, middle, middle)).unfold(3, steps, 1).flip(3)  # (C', C, N, j, kh, kw, b)
+        kept = steps - (torch.arange(steps, device=weight.device) - middle).abs()
+        moved = windows * (steps / kept.to(weight))[:, None, None, None]
+        return moved.permute(3, 0, 6, 1, 2, 4, 5).flatten(2, 3).flatten(0, 1)
+
+    def _make_matrices(self) -> None:
+        super()._make_matrices()
+        # LCER correlates, sum_b f(b) w(b - a): read backwards, its filters are those of a group convolution. The
+        # transform of the filters reads them so for free; the direct form turns them round.
+        self.filters = self.filters.flip(1).roll(1, 1)
 
 
 def check_lcer_group(group: ColorGroup) -> None:
