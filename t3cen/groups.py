@@ -49,9 +49,10 @@ class CyclicProduct:
         return itertools.product(*map(range, self.orders))
 
     def inverse(self, element: Sequence[int]) -> Element:
+        """The element that undoes `element`."""
         return tuple(-e % n for e, n in zip(self._checked(element), self.orders, strict=True))
 
-    def act(self, f: Tensor, element: Sequence[int]) -> Tensor:
+    def act(self, f: Tensor, element: Sequence[float]) -> Tensor:
         """Act on a function on the group: `act(f, e)(g) = f(g + e)`.
 
         Args:
@@ -60,6 +61,9 @@ class CyclicProduct:
 
         Returns:
             a new tensor shaped like `f`, the group axis permuted cyclically along each factor.
+
+        Raises:
+            ValueError: another number of group entries, of steps, or fractions of a step.
 
         Source: paper, action on functions, `phi(h_i, f) = (f_{1+i}, ..., f_{N+i})`, indices mod N.
         """
@@ -70,13 +74,15 @@ class CyclicProduct:
         unfolded = f.unflatten(1, self.orders)
         return torch.roll(unfolded, shifts, tuple(range(1, 1 + len(shifts)))).reshape(f.shape)
 
-    def _checked(self, element: Sequence[int]) -> Element:
+    def _checked(self, element: Sequence[float]) -> Element:
         if len(element) != len(self.orders):
             raise ValueError(f"{len(element)} steps in {tuple(element)}, {len(self.orders)} expected by {self}")
+        if any(e != round(e) for e in element):
+            raise ValueError(f"{tuple(element)} is no element of {self}: whole steps expected")
         return tuple(int(e) for e in element)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.orders == other.orders  # type: ignore[attr-defined]
+        return isinstance(other, CyclicProduct) and type(self) is type(other) and self.orders == other.orders
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.orders))

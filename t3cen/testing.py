@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -30,6 +31,20 @@ from t3cen.nn.lifting import Lifting
 
 Steps = tuple[float, ...]
 Action = Callable[[Tensor, Sequence[float]], Tensor]
+
+
+class LiftedNetwork(Protocol):
+    """What a network must have to be measured whole; `t3cen.models.build` makes such networks."""
+
+    lifting: Lifting
+
+    def trunk(self, lifted: Tensor) -> Tensor: ...
+
+    def head(self, features: Tensor) -> Tensor: ...
+
+    def features(self, rgb: Tensor) -> Tensor: ...
+
+    def __call__(self, rgb: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True)
@@ -119,8 +134,8 @@ def equivariance_error(
 
     Source: paper, "Equivariance Error".
     """
-    act_input = act_input or group.act
-    act_output = act_output or group.act
+    act_input = group.act if act_input is None else act_input
+    act_output = group.act if act_output is None else act_output
     steps = [tuple(element) for element in (group.elements() if elements is None else elements)]
     if not steps:
         raise ValueError("no elements to try")
@@ -134,7 +149,7 @@ def invariant(output: Tensor, element: Sequence[float]) -> Tensor:
 
 
 def network_error(
-    network: torch.nn.Module,
+    network: LiftedNetwork,
     rgb: Tensor,
     *,
     protocol: str = "angles",
@@ -145,7 +160,7 @@ def network_error(
     """The equivariance error of a network with its lifting, on images `(B, 3, H, W)`, RGB in [0, 1].
 
     Args:
-        network: has `lifting`, `trunk(lifted)`, `features(rgb)` and `forward(rgb)`, as `t3cen.models.build` makes them.
+        network: made by `t3cen.models.build`, or anything with `lifting`, `trunk`, `head`, `features` and a call.
         protocol: `"angles"` acts on the angles of the images (the paper's manifold: exact to rounding for every group element);
             `"image"` acts on them, makes images again, and feeds those: exact where no pixel changes sheet or loses its hue.
         output: `"features"` compares feature maps, moved with the group; `"logits"` compares logits, which must not move.
@@ -165,25 +180,25 @@ def network_error(
         raise ValueError(f"unknown output {output!r}; choose 'features' or 'logits'")
     if protocol == "angles" and lifting is not None:
         raise ValueError("protocol='angles' acts inside the network's own lifting; another lifting needs protocol='image'")
-    lifting = network.lifting if lifting is None else lifting
-    group, angles = lifting.group, lifting.encode(rgb)
-    elements = [tuple(element) for element in (group.elements() if elements is None else elements)]
+    chosen = network.lifting if lifting is None else lifting
+    group, angles = chosen.group, chosen.encode(rgb)
+    steps = [tuple(element) for element in (group.elements() if elements is None else elements)]
     act_output = None if output == "features" else invariant
 
     def on_angles(angles: Tensor) -> Tensor:
-        features = network.trunk(lifting.lift(angles))
+        features = network.trunk(chosen.lift(angles))
         return features if output == "features" else network.head(features)
 
     def on_decoded(angles: Tensor) -> Tensor:
-        image = lifting.decode(angles)
+        image = chosen.decode(angles)
         return network.features(image) if output == "features" else network(image)
 
     function = on_angles if protocol == "angles" else on_decoded
-    error = equivariance_error(function, group, angles, act_input=lifting.act, act_output=act_output, elements=elements)
+    error = equivariance_error(function, group, angles, act_input=chosen.act, act_output=act_output, elements=steps)
     if protocol == "angles":
         return error
     return EquivarianceError(
         error.per_element,
-        sheet_changes={e: lifting.sheet_changes(angles, e) for e in elements},
-        hue_losses={e: lifting.hue_losses(angles, e) for e in elements},
+        sheet_changes={e: chosen.sheet_changes(angles, e) for e in steps},
+        hue_losses={e: chosen.hue_losses(angles, e) for e in steps},
     )

@@ -9,6 +9,8 @@ from t3cen.nn.norm import GroupBatchNorm2d
 from t3cen.nn.plain_lifting import GrayLifting, IdentityLifting
 from t3cen.nn.planar import Planar
 from t3cen.nn.pool import GroupPool
+from t3cen.nn.rgb_lifting import RGBLifting
+from t3cen.nn.scale_lifting import ScaleLifting
 
 __all__ = [
     "CEConv2d",
@@ -22,4 +24,6 @@ __all__ = [
     "LCERConv2d",
     "LCERLifting",
     "Planar",
+    "RGBLifting",
+    "ScaleLifting",
 ]

@@ -5,16 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from t3cen.color import hsl_to_rgb, hsv_to_rgb, rgb_to_hsl, rgb_to_hsv
+from t3cen.color import get_color_space
 from t3cen.color.hexcone import hue_fall
-from t3cen.color.hsl import hsl_max_chroma
-from t3cen.color.hsv import hsv_max_chroma
 from t3cen.covers import get_cover
 from t3cen.groups import ColorGroup
 from t3cen.nn.lifting import ColorLifting, off_branch, orbit
-
-# to the space, back from it, and (saturation, luminance) -> (largest channel, chroma)
-_SPACES = {"hsl": (rgb_to_hsl, hsl_to_rgb, hsl_max_chroma), "hsv": (rgb_to_hsv, hsv_to_rgb, hsv_max_chroma)}
 
 
 class HSLLifting(ColorLifting):
@@ -35,22 +30,18 @@ class HSLLifting(ColorLifting):
 
     def __init__(self, group: ColorGroup, cover: str = "triangle", color_space: str = "hsl") -> None:
         super().__init__(group)
-        if color_space not in _SPACES:
-            raise ValueError(f"unknown colour space {color_space!r}; choose from {', '.join(_SPACES)}")
-        get_cover(cover)
-        self.cover, self.color_space = cover, color_space
+        # The names are kept, and looked up in use: a name can be pickled, compared and printed.
+        self.cover, self.color_space = get_cover(cover).name, get_color_space(color_space).name
 
     def _encode(self, rgb: Tensor) -> Tensor:
-        to_space, _, _ = _SPACES[self.color_space]
-        hue, saturation, luminance = to_space(rgb).unbind(1)
+        hue, saturation, luminance = get_color_space(self.color_space).from_rgb(rgb).unbind(1)
         lift = get_cover(self.cover).lift
         return torch.stack([hue, lift(saturation), lift(luminance)], 1)
 
     def decode(self, angles: Tensor) -> Tensor:
-        _, to_rgb, _ = _SPACES[self.color_space]
         hue, saturation, luminance = angles.unbind(1)
         project = get_cover(self.cover).project
-        return to_rgb(torch.stack([hue, project(saturation), project(luminance)], 1))
+        return get_color_space(self.color_space).to_rgb(torch.stack([hue, project(saturation), project(luminance)], 1))
 
     def lift(self, angles: Tensor) -> Tensor:
         """`(B, 3, H, W)` angles -> `(B, G, 3, H, W)`.
@@ -58,7 +49,7 @@ class HSLLifting(ColorLifting):
         Hue enters a colour only through `hue_fall`, saturation and luminance only through the largest channel and the chroma,
         `rgb = maximum - chroma * fall`: N maps of the one, M*R of the other, and one broadcast product make all N*M*R images.
         """
-        _, _, max_chroma = _SPACES[self.color_space]
+        max_chroma = get_color_space(self.color_space).max_chroma
         project = get_cover(self.cover).project
         hue, saturation, luminance = (
             orbit(angle, order) for angle, order in zip(angles.unbind(1), self.group.orders, strict=True)

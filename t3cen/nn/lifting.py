@@ -62,12 +62,16 @@ class Lifting(nn.Module):
     def off_sheet(self, angles: Tensor) -> Tensor:
         """`(B, H, W)` booleans: pixels that come back on another sheet of a cover when decoded and encoded again.
 
-        An image stores a value, not which of its two angles it came from. Source: `docs/fidelity.md`, the sheet.
+        An image stores a value, not which of its two angles it came from. None where there is no cover.
+        Source: `docs/fidelity.md`, the sheet.
         """
-        raise NotImplementedError(f"{type(self).__name__} must say which pixels leave the principal branch")
+        return torch.zeros_like(angles[:, 0], dtype=torch.bool)
 
     def undefined_hue(self, angles: Tensor) -> Tensor:
-        """`(B, H, W)` booleans: pixels whose image is grey, black or white while the lifting needs their hue; none by default."""
+        """`(B, H, W)` booleans: pixels whose image is grey, black or white while the lifting needs their hue.
+
+        None where hue plays no part.
+        """
         return torch.zeros_like(angles[:, 0], dtype=torch.bool)
 
     def sheet_changes(self, angles: Tensor, element: Sequence[float]) -> float:

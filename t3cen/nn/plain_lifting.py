@@ -47,10 +47,6 @@ class IdentityLifting(Lifting):
     def lift(self, angles: Tensor) -> Tensor:
         return angles[:, None]
 
-    def off_sheet(self, angles: Tensor) -> Tensor:
-        """No pixel: there is no cover."""
-        return torch.zeros_like(angles[:, 0], dtype=torch.bool)
-
 
 class GrayLifting(IdentityLifting):
     """`(B, 3, H, W)` -> `(B, 1, 3, H, W)`: the image without colour, its luma (ITU-R BT.601) in all three channels."""

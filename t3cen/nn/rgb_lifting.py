@@ -27,8 +27,7 @@ class RGBLifting(ColorLifting):
 
     def __init__(self, group: RGBGroup | ColorGroup, cover: str = "triangle") -> None:
         super().__init__(group)
-        get_cover(cover)
-        self.cover = cover
+        self.cover = get_cover(cover).name
 
     def _encode(self, rgb: Tensor) -> Tensor:
         return get_cover(self.cover).lift(rgb)

@@ -41,8 +41,7 @@ class ScaleLifting(Lifting):
         super().__init__(group)
         if sum(order > 1 for order in group.orders) > 1:
             raise ValueError(f"scale has one axis: at most one order may differ from 1, got {group.orders} in {group}")
-        get_cover(cover)
-        self.cover = cover
+        self.cover = get_cover(cover).name
 
     def _encode(self, rgb: Tensor) -> Tensor:
         height, width = rgb.shape[-2:]
