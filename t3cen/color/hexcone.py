@@ -21,11 +21,22 @@ def working(image: Tensor, what: str) -> Tensor:
     return image if image.dtype == torch.float64 else image.float()
 
 
-def hue_max_chroma(rgb: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def smallest(image: Tensor) -> float:
+    """The chroma (or room for chroma) below which a colour counts as grey (or black, or white).
+
+    One rounding error carries no colour. The slopes of hue and saturation are about 1 over it; in float16, whose largest
+    number is 65504, they must fit too.
+    """
+    precision = torch.float64 if image.dtype == torch.float64 else torch.float32
+    return max(torch.finfo(precision).eps, 8 / torch.finfo(image.dtype).max)
+
+
+def hue_max_chroma(rgb: Tensor, grey: float) -> tuple[Tensor, Tensor, Tensor]:
     """Hue, largest channel and chroma (largest minus smallest channel) of a colour.
 
     Args:
         rgb: `(..., 3, H, W)` in [0, 1].
+        grey: the largest chroma that counts as none.
 
     Returns:
         hue in turns [0, 1) (0 where it is undefined: grey, black, white), maximum and chroma in [0, 1]; each `(..., H, W)`.
@@ -33,9 +44,8 @@ def hue_max_chroma(rgb: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     red, green, blue = rgb.unbind(-3)
     largest = rgb.amax(-3)
     chroma = largest - rgb.amin(-3)
-    # A chroma below one rounding error carries no hue. Dividing by 1 there, before the choice, keeps the
-    # gradient finite: the branch not chosen is differentiated too.
-    colored = chroma > torch.finfo(rgb.dtype).eps
+    # Where there is no hue, dividing by 1 before the choice keeps the gradient finite: the branch not chosen is differentiated.
+    colored = chroma > grey
     divisor = torch.where(colored, chroma, 1)
     sixths = torch.where(
         largest == red,

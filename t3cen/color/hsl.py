@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from t3cen.color.hexcone import hue_fall, hue_max_chroma, working
+from t3cen.color.hexcone import hue_fall, hue_max_chroma, smallest, working
 
 
 def rgb_to_hsl(rgb: Tensor) -> Tensor:
@@ -21,11 +21,11 @@ def rgb_to_hsl(rgb: Tensor) -> Tensor:
     Raises:
         ValueError: not a floating-point tensor, or not of shape `(..., 3, H, W)`.
     """
-    rgb = working(rgb, "an RGB image")
-    hue, largest, chroma = hue_max_chroma(rgb)
+    image, least = working(rgb, "an RGB image"), smallest(rgb)
+    hue, largest, chroma = hue_max_chroma(image, least)
     luminance = largest - chroma / 2
     room = 2 * torch.minimum(luminance, 1 - luminance)  # the largest chroma at this luminance
-    defined = room > torch.finfo(rgb.dtype).eps
+    defined = room > least
     saturation = torch.where(defined, chroma / torch.where(defined, room, 1), 0)
     return torch.stack([hue, saturation.clamp(0, 1), luminance], -3)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from t3cen.color.hexcone import hue_fall, hue_max_chroma, working
+from t3cen.color.hexcone import hue_fall, hue_max_chroma, smallest, working
 
 
 def rgb_to_hsv(rgb: Tensor) -> Tensor:
@@ -21,9 +21,9 @@ def rgb_to_hsv(rgb: Tensor) -> Tensor:
     Raises:
         ValueError: not a floating-point tensor, or not of shape `(..., 3, H, W)`.
     """
-    rgb = working(rgb, "an RGB image")
-    hue, value, chroma = hue_max_chroma(rgb)
-    defined = value > torch.finfo(rgb.dtype).eps
+    image, least = working(rgb, "an RGB image"), smallest(rgb)
+    hue, value, chroma = hue_max_chroma(image, least)
+    defined = value > least
     saturation = torch.where(defined, chroma / torch.where(defined, value, 1), 0)
     return torch.stack([hue, saturation.clamp(0, 1), value], -3)
 
