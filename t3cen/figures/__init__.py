@@ -1,0 +1,1 @@
+"""Every figure of the paper, and some of our own: one file each, one function `draw(...) -> (figure, numbers)`."""

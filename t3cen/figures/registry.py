@@ -1,0 +1,57 @@
+"""The figures by name: each is `conf/figure/<name>.yaml`, whose `_target_` is the function that draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydra import compose, initialize_config_dir
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from t3cen.figures.save import save
+from t3cen.figures.style import house_style
+from t3cen.tables.schema import nearest
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CONF = Path(__file__).resolve().parents[2] / "conf"
+
+
+def names() -> list[str]:
+    """Every figure there is."""
+    return sorted(path.stem for path in (CONF / "figure").glob("*.yaml"))
+
+
+def configure(name: str, overrides: Sequence[str] = ()) -> DictConfig:
+    """The composed configuration of a figure.
+
+    Args:
+        name: one of `names()`.
+        overrides: as on the command line, `figure.orders=[3,5]`.
+
+    Raises:
+        ValueError: there is no such figure.
+    """
+    if name not in names():
+        raise ValueError(f"no figure {name!r}{nearest(name, names())} (figures: {', '.join(names())})")
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose("figures", [f"figure={name}", *overrides])
+
+
+def draw(config: DictConfig) -> tuple[Figure, dict[str, Any]]:
+    """The figure of a composed configuration, in the house style, and the numbers behind it."""
+    with house_style():
+        return instantiate(config["figure"], _convert_="all")
+
+
+def make(name: str, overrides: Sequence[str], command: str) -> tuple[dict[str, Path], dict[str, Any]]:
+    """Draw and save one figure: (the written paths, the numbers)."""
+    config = configure(name, overrides)
+    figure, numbers = draw(config)
+    plain = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(plain, dict)
+    folder = Path(config["figures"])
+    return save(figure, numbers, folder, name, command=command, config={str(k): v for k, v in plain.items()}), numbers
