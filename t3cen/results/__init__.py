@@ -1,1 +1,5 @@
-"""Reading results: records, cells, and whether they agree with the paper."""
+"""Reading results: records, the cells they fill, and whether those agree with the paper."""
+
+from t3cen.results.records import BadRecord, Record, Results, load, read
+
+__all__ = ["BadRecord", "Record", "Results", "load", "read"]

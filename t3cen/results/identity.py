@@ -9,16 +9,12 @@ NEUTRAL = frozenset({"accelerator", "checkpoint_every", "data_root", "logger", "
 """Keys, at any depth, that say where, how fast or how loudly a run works, never what comes out of it."""
 
 
-def essence(config: Mapping[str, Any], *, without: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """A copy of `config` without neutral keys (at any depth) and without the top-level keys of `without`."""
-    return {key: _strip(value) for key, value in config.items() if key not in NEUTRAL and key not in without}
-
-
-def _strip(value: Any) -> Any:
+def _essence(value: Any, without: frozenset[str]) -> Any:
+    """A copy of a configuration without the keys of `without`, at any depth."""
     if isinstance(value, Mapping):
-        return {key: _strip(item) for key, item in value.items() if key not in NEUTRAL}
+        return {key: _essence(item, without) for key, item in value.items() if key not in without}
     if isinstance(value, list | tuple):
-        return [_strip(item) for item in value]
+        return [_essence(item, without) for item in value]
     return value
 
 
@@ -31,12 +27,12 @@ def config_hash(config: Mapping[str, Any]) -> str:
         TypeError: a value that JSON cannot hold (a path, a DictConfig): resolve the configuration to plain values first.
         ValueError: a NaN or an infinity.
     """
-    return _digest(essence(config))
+    return _digest(_essence(config, NEUTRAL))
 
 
 def setting_hash(config: Mapping[str, Any]) -> str:
-    """`config_hash` without the seed: equal for the repetitions of one setting, and only for them."""
-    return _digest(essence(config, without=frozenset({"seed"})))
+    """`config_hash` without the seeds: equal for the repetitions of one setting, and only for them."""
+    return _digest(_essence(config, NEUTRAL | {"seed"}))
 
 
 def _digest(content: Mapping[str, Any]) -> str:

@@ -1,0 +1,92 @@
+"""Numbers that are measured rather than trained (cost, equivariance error, redundancy): written by scripts, read by tables.
+
+One file is one measurement on one machine, `<outputs>/measured/<table>/<name>.json`; files are never averaged.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from t3cen.results.records import Refused
+from t3cen.tables.schema import Table, get_table, nearest
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Values by `"<section>/<row>/<column>"` (or `"<row>/<column>"`), in the unit of the table, and where they come from."""
+
+    path: Path
+    table: str
+    cells: Mapping[str, float]
+    provenance: Mapping[str, Any]
+    finished: str
+
+    @property
+    def origin(self) -> str:
+        """The provenance in one line."""
+        return ", ".join(f"{key} {value}" for key, value in self.provenance.items())
+
+
+def keys(table: Table) -> list[str]:
+    """The name of every cell of a measured table."""
+    return [key(section.name, row.name, column.key) for section, row, column, _ in table.cells()]
+
+
+def key(section: str, row: str, column: str) -> str:
+    return "/".join(part for part in (section, row, column) if part)
+
+
+def write(outputs: Path, table: str, cells: Mapping[str, float], provenance: Mapping[str, Any], name: str = "latest") -> Path:
+    """Write a measurement for `table`, whole or not at all.
+
+    Args:
+        outputs: the results folder.
+        cells: values by cell name, see `keys`; cells left out are dashes.
+        provenance: plain values that say where the numbers come from: device, data, command, commit.
+        name: of the file; the same name again replaces it, another is a measurement of its own.
+
+    Raises:
+        ValueError: the table is not a measured one, a cell is not one of its, or a value is not finite.
+    """
+    declared = get_table(table)
+    if declared.kind != "measured":
+        raise ValueError(f"table {table!r} is {declared.kind}, not measured")
+    _check(declared, cells)
+    path = Path(outputs) / "measured" / table / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    content = {"schema": SCHEMA, "table": table, "finished": finished, "provenance": dict(provenance), "cells": dict(cells)}
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    partial.replace(path)
+    return path
+
+
+def _check(table: Table, cells: Mapping[str, Any]) -> None:
+    known = keys(table)
+    for name, value in cells.items():
+        if name not in known:
+            raise ValueError(f"table {table.name!r} has no cell {name!r}{nearest(name, known)}")
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"cell {name!r} is {value!r}, a finite number expected")
+
+
+def load(outputs: Path, table: str) -> tuple[list[Measurement], list[Refused]]:
+    """Every measurement of `table`, the newest first, and every file that is none, with its reason."""
+    good, bad = [], []
+    for path in sorted((Path(outputs) / "measured" / table).glob("*.json")):
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content["schema"] != SCHEMA or content["table"] != table:
+                raise ValueError(f"it is of table {content['table']!r}, schema {content['schema']!r}")
+            _check(get_table(table), content["cells"])
+            good.append(Measurement(path, table, content["cells"], content["provenance"], content["finished"]))
+        except (ValueError, KeyError, TypeError) as error:
+            bad.append(Refused(path, f"{type(error).__name__}: {error}"))
+    return sorted(good, key=lambda m: m.finished, reverse=True), bad

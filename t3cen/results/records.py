@@ -1,0 +1,184 @@
+"""Reading `result.json` files: each is a whole, consistent record of a finished run, or is refused with its reason."""
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from t3cen.results.identity import NEUTRAL, config_hash, setting_hash
+
+RESULT = "result.json"
+SCHEMA = 1
+_NEUTRAL_OVERRIDES = NEUTRAL | {"experiment", "sweep", "scale", "seed", "launcher"}
+_PLACES = frozenset({"root", "folder", "path"})
+
+
+class BadRecord(ValueError):
+    """A `result.json` that cannot be trusted; the message says why."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished run as its trainer wrote it."""
+
+    path: Path
+    content: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.content["name"]
+
+    @property
+    def scale(self) -> str:
+        return self.content["scale"]
+
+    @property
+    def seed(self) -> int:
+        return self.content["seed"]
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return self.content["config"]
+
+    @property
+    def tests(self) -> Mapping[str, Mapping[str, float]]:
+        """`error` (a fraction), `correct`, `total` and `loss` of each test set."""
+        return self.content["metrics"]["test"]
+
+    @property
+    def source(self) -> str:
+        """Where the pictures came from: files, bundled, rendered, synthetic or fake."""
+        return self.content["data_provenance"]["source"]
+
+    @property
+    def commit(self) -> str:
+        return self.content.get("commit") or "unknown"
+
+    @property
+    def dirty(self) -> bool:
+        return bool(self.content.get("dirty", False))
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Overrides of the command line that change what is trained, in no order that matters."""
+        overrides = self.content.get("overrides", ())
+        return tuple(sorted(o for o in overrides if not _is_neutral(o.lstrip("+~").partition("=")[0])))
+
+    @cached_property
+    def setting(self) -> str:
+        """`identity.setting_hash` of the configuration: equal for the seeds of one setting."""
+        return setting_hash(self.config)
+
+    @cached_property
+    def provenance(self) -> str:
+        """What the data were, wherever they were kept, as one comparable string."""
+        return json.dumps({k: v for k, v in self.content["data_provenance"].items() if k not in _PLACES}, sort_keys=True)
+
+
+def _is_neutral(key: str) -> bool:
+    parts = key.split(".")
+    return parts[0] == "hydra" or parts[0] in _NEUTRAL_OVERRIDES or parts[-1] in NEUTRAL
+
+
+def _no_nan(text: str) -> float:
+    raise BadRecord(f"it holds {text}")
+
+
+def read(path: Path) -> Record:
+    """The record at `path`.
+
+    Raises:
+        BadRecord: not JSON, another schema, keys missing, a NaN, training cut short, a test set that does not add up, or a
+            hash that is not that of its configuration.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_nan)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise BadRecord(f"it is not whole JSON ({error})") from error
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise BadRecord(f"it has schema {content.get('schema') if isinstance(content, dict) else None!r}, {SCHEMA} expected")
+    _check_keys(content)
+    if content.get("status", "finished") != "finished":
+        raise BadRecord(f"its status is {content['status']!r}, not finished")
+    _check_length(content)
+    for name, values in content["metrics"]["test"].items():
+        _check_test(name, values)
+    if content["config_hash"] != config_hash(content["config"]):
+        raise BadRecord("its config_hash is not that of its configuration")
+    return Record(path, content)
+
+
+def _check_keys(content: Mapping[str, Any]) -> None:
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "name": str, "scale": str, "seed": int, "metrics": dict, "config": dict, "config_hash": str, "data_provenance": dict,
+    }  # fmt: skip
+    for key, kind in kinds.items():
+        if not isinstance(content.get(key), kind):
+            raise BadRecord(f"{key!r} is missing or not a {kind}")
+    if not isinstance(content["data_provenance"].get("source"), str):
+        raise BadRecord("data_provenance names no source")
+    if not content["metrics"].get("test"):
+        raise BadRecord("it has no test results")
+
+
+def _check_length(content: Mapping[str, Any]) -> None:
+    """Refuse a run that ended before either of the lengths its trainer was given."""
+    trainer = content["config"].get("trainer", {})
+    planned = {"steps": trainer.get("max_steps"), "epochs": trainer.get("max_epochs")}
+    planned = {unit: length for unit, length in planned.items() if length is not None and length > 0 and unit in content}
+    if planned and all(content[unit] < length for unit, length in planned.items()):
+        raise BadRecord("it is partial: " + ", ".join(f"{content[unit]} of {length} {unit}" for unit, length in planned.items()))
+
+
+def _check_test(name: str, values: Mapping[str, Any]) -> None:
+    try:
+        error, correct, total = float(values["error"]), int(values["correct"]), int(values["total"])
+    except (KeyError, TypeError, ValueError) as reason:
+        raise BadRecord(f"test set {name!r} lacks error, correct or total ({reason!r})") from reason
+    if not (total > 0 and 0 <= correct <= total and math.isclose(error, 1 - correct / total, abs_tol=1e-6)):
+        raise BadRecord(f"test set {name!r} does not add up: error {error}, {correct} of {total} correct")
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A `result.json` that is not used, and why."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """Every trustworthy record under a folder, and every refused one with its reason."""
+
+    records: tuple[Record, ...]
+    refused: tuple[Refused, ...]
+
+
+def find(folder: Path) -> Iterator[Path]:
+    """Every `result.json` under `folder`, in order of path; checkpoints and logs are not walked."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(f for f in folders if f not in ("checkpoints", "csv", "wandb", "measured"))
+        if RESULT in files:
+            yield Path(where, RESULT)
+
+
+def load(folder: Path) -> Results:
+    """Read every result under `folder`.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+    """
+    if not Path(folder).is_dir():
+        raise FileNotFoundError(f"no results folder {folder}; train something first, or name another with --outputs")
+    records, refused = [], []
+    for path in find(Path(folder)):
+        try:
+            records.append(read(path))
+        except BadRecord as error:
+            refused.append(Refused(path, str(error)))
+    return Results(tuple(records), tuple(refused))
