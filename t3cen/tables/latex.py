@@ -1,0 +1,59 @@
+"""A printed table in LaTeX (booktabs), marked with bold and underline as the paper's."""
+
+from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "³": "$^{3}$", "°": r"$^{\circ}$", "†": r"$\dagger$",
+    "‡": r"$\ddagger$", "§": r"\S{}", "–": "--", "=": "$=$", "<": "$<$", ">": "$>$", "²": "$^{2}$",
+}  # fmt: skip
+
+
+def render(table: PrintedTable) -> str:
+    """A `table` environment; \\usepackage{booktabs} is all it needs."""
+    width = 2 + len(table.sections[0].columns)
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{\textbf{{{escape(table.title)}.}} {escape(table.caption)}}}",
+        rf"\label{{tab:{table.name}}}",
+        rf"\begin{{tabular}}{{ll{'r' * (width - 2)}}}",
+        r"\toprule",
+    ]
+    for index, section in enumerate(table.sections):
+        if index:
+            lines.append(r"\midrule")
+        if section.title:
+            lines += [rf"\multicolumn{{{width}}}{{c}}{{\textbf{{{escape(section.title)}}}}}\\", r"\midrule"]
+        lines += [_line([escape(table.corner), "", *map(escape, section.columns)]), r"\midrule"]
+        lines += [line for row in section.rows for line in _row(row)]
+    lines += [r"\bottomrule", r"\end{tabular}", r"\\[2pt]", r"\begin{minipage}{\linewidth}\footnotesize"]
+    lines += [escape(line) + r"\\" for line in (*table.provenance, *table.notes)]
+    return "\n".join([*lines, r"\end{minipage}", r"\end{table}"]) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text as LaTeX prints it; the network's name as the paper writes it."""
+    return "".join(_ESCAPES.get(character, character) for character in text).replace("T$^{3}$", r"$\mathbb{T}^{3}$")
+
+
+def _line(cells: list[str]) -> str:
+    return " & ".join(cells) + r"\\"
+
+
+def _row(row: PrintedRow) -> list[str]:
+    lines = [_line([escape(row.label), "ours", *(_ours(cell) for cell in row.cells)])]
+    if row.in_paper:
+        lines.append(_line(["", "paper", *(_marked(cell.paper_value, cell.paper_mark) for cell in row.cells)]))
+    if any(cell.difference != "–" for cell in row.cells):
+        lines.append(_line(["", "difference", *(escape(cell.difference) for cell in row.cells)]))
+    return lines
+
+
+def _ours(cell: PrintedCell) -> str:
+    return " ".join(part for part in (_marked(cell.value, cell.mark), escape(cell.count), escape(cell.flags)) if part)
+
+
+def _marked(text: str, mark: str | None) -> str:
+    text = escape(text)
+    return {"best": rf"\textbf{{{text}}}", "second": rf"\underline{{\smash{{{text}}}}}"}.get(mark or "", text)

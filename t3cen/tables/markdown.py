@@ -1,0 +1,37 @@
+"""A printed table in Markdown: for each network a line of ours, one of the paper's and one of the difference."""
+
+from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable
+
+
+def render(table: PrintedTable) -> str:
+    """The table under a heading, with its provenance and notes as a list."""
+    parts = [f"### {table.title}", table.caption]
+    for section in table.sections:
+        if section.title:
+            parts.append(f"**{section.title}**")
+        lines = [_line([table.corner, "", *section.columns]), _line(["---", "---", *("---:" for _ in section.columns)])]
+        lines += [line for row in section.rows for line in _row(row)]
+        parts.append("\n".join(lines))
+    parts.append("\n".join(f"- {line}" for line in (*table.provenance, *table.notes)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _row(row: PrintedRow) -> list[str]:
+    lines = [_line([row.label, "ours", *(_ours(cell) for cell in row.cells)])]
+    if row.in_paper:
+        lines.append(_line(["", "paper", *(_marked(cell.paper_value, cell.paper_mark) for cell in row.cells)]))
+    if any(cell.difference != "–" for cell in row.cells):
+        lines.append(_line(["", "difference", *(cell.difference for cell in row.cells)]))
+    return lines
+
+
+def _ours(cell: PrintedCell) -> str:
+    return " ".join(part for part in (_marked(cell.value, cell.mark), cell.count, cell.flags) if part)
+
+
+def _marked(text: str, mark: str | None) -> str:
+    return {"best": f"**{text}**", "second": f"<u>{text}</u>"}.get(mark or "", text)

@@ -1,0 +1,72 @@
+"""Tables whose cells are not trained: measured by a script, or read from today's configuration."""
+
+from pathlib import Path
+
+from t3cen.experiments import all_runs
+from t3cen.results import measured
+from t3cen.results.agreement import Comparison, published
+from t3cen.results.cells import Statistic
+from t3cen.results.composition import compose
+from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedSection, PrintedTable, assemble
+from t3cen.tables.schema import Table
+
+
+def measured_table(table: Table, outputs: Path) -> PrintedTable:
+    """The newest measurement beside the paper's numbers; others are named, not mixed in."""
+    found, bad = measured.load(outputs, table.name)
+    newest = found[0] if found else None
+    sections = []
+    for section in table.sections:
+        rows = []
+        for row in section.rows:
+            filled = []
+            for index, column in enumerate(section.columns):
+                paper = row.published[index] if row.published else None
+                value = newest.cells.get(measured.key(section.name, row.name, column.key)) if newest else None
+                filled.append(_measured_cell(value, paper))
+            rows.append(PrintedRow(row.label, tuple(filled), bool(row.published)))
+        sections.append(PrintedSection(section.title, tuple(column.label for column in section.columns), tuple(rows)))
+    lines = [f"Unit: {table.unit}."] if table.unit else []
+    lines += [f"Measured {newest.finished}: {newest.origin}."] if newest else ["Not measured yet."]
+    lines += [f"Also measured, not shown: {other.path.name} ({other.origin})." for other in found[1:]]
+    lines += [f"Refused: {item.path.name}: {item.reason}." for item in bad]
+    return assemble(table, sections, lines)
+
+
+def _measured_cell(value: float | None, paper: str | None) -> PrintedCell:
+    printed = published(paper, 1)
+    if value is None:
+        return PrintedCell(paper=paper, published=printed, digits=".4g")
+    ours = Statistic((float(value),))
+    comparison = Comparison(value - printed.mean, None, None, None, None, "no test") if printed else None
+    return PrintedCell(ours=ours, paper=paper, published=printed, comparison=comparison, digits=".4g")
+
+
+def settings_table(table: Table) -> PrintedTable:
+    """Today's composed settings beside the printed ones."""
+    sections = []
+    for section in table.sections:
+        ours = [_setting_texts(column.data) for column in section.columns]
+        rows = [
+            PrintedRow(
+                row.label,
+                tuple(PrintedCell(text=texts[row.name], paper=paper) for texts, paper in zip(ours, row.published, strict=True)),
+            )
+            for row in section.rows
+        ]
+        sections.append(PrintedSection(section.title, tuple(column.label for column in section.columns), tuple(rows)))
+    return assemble(table, sections, ["Composed today from conf/, at scale paper."])
+
+
+def _setting_texts(data: str) -> dict[str, str]:
+    """The settings of a data set's plain network in the paper's notation."""
+    config = compose(all_runs()[f"{data}_resnet"], "paper")
+    scheduler = config["scheduler"]
+    return {
+        "arch": config["backbone"].replace("resnet", "ResNet"),
+        "batch_size": str(config["data"]["batch_size"]),
+        "epochs": str(config["trainer"]["max_epochs"]),
+        "optimizer": config["optimizer"]["_target_"].rpartition(".")[2],
+        "lr": f"{config['optimizer']['lr']:.0e}".replace("e-0", "e-"),
+        "scheduler": "cos anneal." if "cosine" in str(scheduler).lower() else "N/A" if scheduler is None else str(scheduler),
+    }

@@ -1,0 +1,50 @@
+"""The lines under a table that say what its numbers are of."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from t3cen.results.cells import Cells, Group, Selection
+from t3cen.results.code import version
+from t3cen.results.records import Record, Refused
+from t3cen.tables.schema import Table
+
+
+def lines(table: Table, cells: Cells, selections: Mapping[str, Selection], refused: Sequence[Refused]) -> Iterator[str]:
+    """Metric, scale, data, devices, code, and every record that is not in the table, with its reason."""
+    groups = [selection.group for selection in selections.values() if selection.group]
+    metric = f"{table.metric.capitalize()} in %: mean (sample standard deviation), n of {len(table.seeds)} seeds."
+    yield metric if table.source == "own" else f"{metric} The paper's n is taken as {table.published_n}."
+    reduced = " Lengths, sizes or data are reduced: agreement with the paper is not to be expected."
+    yield f"Scale: {cells.scale}.{reduced if cells.scale != 'paper' else ''}"
+    if groups:
+        records = [record for group in groups for record in group.records]
+        yield f"Data: {_counted(_data(record) for record in records)}."
+        yield f"Device: {_counted(str(record.content.get('device', 'unknown')) for record in records)}."
+        yield f"Code: {_counted(_commit(record) for record in records)}{_code_note(groups)}."
+    else:
+        yield "No results yet."
+    aside = [f"{item.count} of {item.run} ({item.reason})" for selection in selections.values() for item in selection.set_aside]
+    if aside:
+        yield f"Set aside: {'; '.join(aside)}."
+    bad = [item for item in refused if cells.scale in item.path.parts and set(selections) & set(item.path.parts)]
+    if bad:
+        reasons = [f"{'/'.join(item.path.parts[-3:-1])}: {item.reason}" for item in bad]
+        yield f"Refused: {'; '.join(reasons)}."
+
+
+def _data(record: Record) -> str:
+    return f"{record.content['data_provenance'].get('name', record.name)} from {record.source}"
+
+
+def _commit(record: Record) -> str:
+    return record.commit[:10] + (" with uncommitted changes" if record.dirty else "")
+
+
+def _code_note(groups: Sequence[Group]) -> str:
+    today = version("HEAD")
+    other = sum(group.code != today for group in groups)
+    return f"; {other} of {len(groups)} networks trained by other code than today's" if other else ""
+
+
+def _counted(items: Iterable[str]) -> str:
+    return ", ".join(f"{name} ({count} runs)" for name, count in Counter(items).items())
