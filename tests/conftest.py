@@ -1,7 +1,41 @@
 """Shared fixtures: quiet, single-threaded, reproducible."""
 
+import json
 import os
+
+import pytest
+
+from t3cen.experiments import all_runs
+from t3cen.results.composition import compose
+from t3cen.results.identity import config_hash
 
 os.environ.setdefault("WANDB_MODE", "offline")
 os.environ.setdefault("WANDB_SILENT", "true")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture
+def result_file(tmp_path):
+    """Write result files as the trainer does: `result_file("mnist_h4", seed=1999, tests={"shift": 90})` of 1,000 correct."""
+
+    def write(name, seed, tests, *, scale="paper", total=1000, source="files", folder=tmp_path, settings=(), **changes):
+        config = compose(all_runs()[name], scale)
+        config["seed"] = config["data"]["seed"] = seed
+        for key, value in dict(settings).items():
+            config[key] = value
+        trainer = config["trainer"]
+        metrics = {k: {"error": 1 - c / total, "correct": c, "total": total, "loss": 0.5} for k, c in tests.items()}
+        record = {
+            "schema": 1, "status": "finished", "name": name, "scale": scale, "seed": seed, "overrides": [f"experiment={name}"],
+            "metrics": {"test": metrics, "validation": {}}, "config": config, "config_hash": config_hash(config),
+            "commit": "0123456789abcdef", "dirty": False, "device": "cpu: a processor", "parameters": 25_000, "macs": 1_000_000,
+            "data_provenance": {"name": config["data"]["_target_"].rpartition(".")[2], "source": source},
+            "steps": max(trainer["max_steps"] or 0, 0), "epochs": trainer["max_epochs"] or 0, "step_seconds": 0.05, "wall_seconds": 60.0,
+            "finished": f"2026-01-01T00:00:{seed % 60:02d}+00:00", **changes,
+        }  # fmt: skip
+        path = folder / scale / name / f"seed{seed}" / "result.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record))
+        return path
+
+    return write

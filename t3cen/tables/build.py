@@ -54,7 +54,7 @@ def _trained(table: Table, cells: Cells, refused: Sequence[Refused]) -> PrintedT
             if any(other.parameters for other in section.rows):
                 filled.append(_parameters_cell(row, filled[0], selections[filled[0].run].group))
             rows.append(PrintedRow(_label(row, table), tuple(filled), bool(row.published)))
-        labels = [column.label for column in section.columns]
+        labels = [_column_label(section, index, table) for index in range(len(section.columns))]
         labels += ["Param"] if any(row.parameters for row in section.rows) else []
         metrics = [column.metric or table.metric for column in section.columns if not column.quantity]
         sections.append(_transposed(PrintedSection(section.title, tuple(labels), _marked(rows, metrics)), table.transposed))
@@ -67,7 +67,18 @@ def _run_name(section: Section, row: Row, column: Column, cells: Cells) -> str:
 
 
 def _label(row: Row, table: Table) -> str:
-    return row.label if row.published or not table.source.startswith("tab:") else f"{row.label} {ADDED}"
+    return row.label if row.published or not _in_paper(table) else f"{row.label} {ADDED}"
+
+
+def _column_label(section: Section, index: int, table: Table) -> str:
+    label = section.columns[index].label
+    printed = any(row.published and row.published[index] for row in section.rows)
+    return label if printed or not _in_paper(table) else f"{label} {ADDED}"
+
+
+def _in_paper(table: Table) -> bool:
+    """Whether the paper prints the table as one; of a figure it prints single numbers only."""
+    return table.source.startswith("tab:")
 
 
 def _trained_cell(table: Table, row: Row, column: Column, index: int, run: str, group: Group | None) -> PrintedCell:

@@ -96,7 +96,7 @@ _LEGEND = {
     STALE: f"{STALE} trained with a configuration that is not the one composed today",
     DIRTY: f"{DIRTY} trained with uncommitted changes in the code",
     TWIN: f"{TWIN} one run, listed under two names as in the paper",
-    ADDED: f"{ADDED} not a row of the paper's table",
+    ADDED: f"{ADDED} not in the paper's table",
 }
 
 

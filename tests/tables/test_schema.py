@@ -103,7 +103,10 @@ def our_rows(name: str) -> list[list[str]]:
         if table.transposed:
             rows += [[column.label, *(row.published[i] for row in printed)] for i, column in enumerate(section.columns)]
         else:
-            rows += [[row.label, *row.published, *([row.parameters] if row.parameters else [])] for row in printed]
+            paper = [i for i in range(len(section.columns)) if any(row.published[i] for row in printed)]
+            rows += [
+                [row.label, *(row.published[i] for i in paper), *([row.parameters] if row.parameters else [])] for row in printed
+            ]
     return rows
 
 
