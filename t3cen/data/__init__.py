@@ -8,6 +8,7 @@ from typing import Any
 MODULES = {
     "ColorData": "module",
     "MNIST": "mnist",
+    "Shapes3D": "shapes3d",
 }
 __all__ = tuple(MODULES)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -28,6 +28,17 @@ class Source(Protocol):
     def picture(self, index: int) -> Tensor: ...
 
     def label(self, index: int) -> int: ...
+
+
+@runtime_checkable
+class PictureAugmentation(Protocol):
+    """An augmentation of stored pictures: before any crop, it may put another one in the place of the original."""
+
+    def check(self, pictures: Source, indices: Tensor) -> None:
+        """Raise if it cannot serve these training pictures."""
+
+    def picture(self, original: Tensor, index: int, generator: torch.Generator) -> Tensor:
+        """The picture to go on with, uint8 (3, H, W)."""
 
 
 class ArraySource:
@@ -75,6 +86,8 @@ class TrainItems(Dataset[Any]):
     def __init__(self, source: Source, indices: Tensor, crop: Crop | None, augmentation: Augmentation | None, seed: int) -> None:
         self.source, self.indices = source, indices
         self.crop, self.augmentation, self.seed = crop, augmentation, seed
+        if isinstance(augmentation, PictureAugmentation):
+            augmentation.check(source, indices)
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -86,6 +99,8 @@ class TrainItems(Dataset[Any]):
         if self.crop is not None or self.augmentation is not None:
             # keyed by the stored picture, so that an augmentation does not change when the training set is cut shorter
             rng = generator(self.seed, epoch, at)
+            if isinstance(self.augmentation, PictureAugmentation):
+                picture = self.augmentation.picture(picture, at, rng)
             if self.crop is not None:
                 picture = self.crop(picture, rng)
             if self.augmentation is not None:

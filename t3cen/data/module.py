@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +20,21 @@ from t3cen.data.randomness import permutation
 from t3cen.data.samplers import EpochOrder, Share, TrainLoader
 
 SHIFT_MODES = ("clip", "fold", "scale")
+
+
+FAKE_MARK = "FAKE"
+"""A file of this name in a data root says that all in it was made by `prepare_data.py --fake`."""
+
+
+def fingerprint(sets: Iterable[Any], pictures: int = 16) -> str:
+    """16 hex digits that tell apart other pictures, labels or splits: of evenly spaced stored pictures of each set."""
+    digest = hashlib.sha256()
+    for items in sets:
+        picked = items.indices[torch.linspace(0, len(items.indices) - 1, pictures).long()].tolist()
+        digest.update(repr([len(items.indices), picked, [items.source.label(i) for i in picked]]).encode())
+        for index in picked:
+            digest.update(items.source.picture(index).numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -65,7 +81,7 @@ class ColorData(pl.LightningDataModule):
     class_names: Sequence[str]
     sources: ClassVar[tuple[str, ...]] = ("files",)
     native_size: ClassVar[int]
-    sizes_on_demand: ClassVar[bool] = False
+    sized_sources: ClassVar[tuple[str, ...]] = ()
     mean: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
     std: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
     validation_names: tuple[str, ...] = ("validation",)
@@ -102,8 +118,10 @@ class ColorData(pl.LightningDataModule):
                 raise ValueError(f"{what} must be at least 1 or None, got {size}")
         if not 0 <= validation_fraction < 1:
             raise ValueError(f"validation_fraction must be in [0, 1), got {validation_fraction}")
-        if image_size not in (None, self.native_size) and not self.sizes_on_demand:
-            raise ValueError(f"{self.name} has pictures of {self.native_size} pixels only, got image_size={image_size}")
+        if image_size not in (None, self.native_size) and source not in self.sized_sources:
+            raise ValueError(
+                f"{self.name} from {source} has pictures of {self.native_size} pixels only, got image_size={image_size}"
+            )
         self.root, self.source = Path(root), source
         self.batch_size, self.test_batch_size, self.num_workers = batch_size, test_batch_size, num_workers
         self.seed, self.split_seed = seed, split_seed
@@ -158,16 +176,18 @@ class ColorData(pl.LightningDataModule):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the pictures came from: source, sizes of the sets, split seed, and what `prepare` adds."""
+        """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds."""
         splits = self.splits
-        sizes = {"train": splits.train, **splits.validation, **{f"test/{k}": v for k, v in splits.test.items()}}
+        sets = {"train": splits.train, **splits.validation, **{f"test/{k}": v for k, v in splits.test.items()}}
+        fake = self.source == "files" and (self.root / FAKE_MARK).exists()
         return {
             "name": self.name,
-            "source": self.source,
+            "source": "fake" if fake else self.source,
             "image_size": self.image_size,
             "split_seed": self.split_seed,
             "shift_mode": self.shift_mode,
-            "sizes": {name: len(items) for name, items in sizes.items()},  # type: ignore[arg-type]
+            "sizes": {name: len(items) for name, items in sets.items()},  # type: ignore[arg-type]
+            "fingerprint": fingerprint(sets.values()),
             **splits.provenance,
         }
 

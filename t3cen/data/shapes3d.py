@@ -1,0 +1,166 @@
+"""3D Shapes with shifted hue, saturation, or all of HSL: rooms with one object, to be told by its shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from t3cen.data.errors import missing
+from t3cen.data.items import Change, Source, TestItems, TrainItems, to_float
+from t3cen.data.module import ColorData, Splits
+from t3cen.data.randomness import generator, permutation
+from t3cen.data.shapes3d_files import FILE, H5Shapes, UnpackedShapes, check, unpack
+from t3cen.data.shapes3d_render import SHAPES, RenderedShapes
+from t3cen.data.shifts import Multiples, Uniform, shift
+from t3cen.data.transforms import Flip
+
+WARM, COLD = range(5), range(5, 10)
+BLOCKS = {"A": (WARM, WARM, WARM), "B": (COLD, COLD, COLD), "C": (WARM, WARM, COLD)}
+"""Numbers of floor, wall and object hue in each block of 60,000 images (paper, appendix "Hue Shift 3D Shapes")."""
+VARIANTS = {"hue": ("A", "B", "C"), "saturation": ("A", "B", "C"), "hsl": ("A", "B", "steps")}
+
+
+def block_rows(block: str) -> Tensor:
+    """Numbers of the 60,000 images of block A, B or C in the whole data set, ascending; int64."""
+    hues = torch.tensor(np.stack([axis.ravel() for axis in np.meshgrid(*BLOCKS[block], indexing="ij")], -1))
+    starts = (hues * torch.tensor([48000, 4800, 480])).sum(-1)
+    return (starts[:, None] + torch.arange(480)).flatten()
+
+
+@dataclass(frozen=True)
+class PartsShift:
+    """Floor, walls, object and sky each lose a saturation of their own, uniform in [0, 1] (the caption's "component-wise")."""
+
+    mode: str = "clip"
+
+    def __call__(self, image: Tensor, parts: Tensor, rng: torch.Generator) -> Tensor:
+        amounts = -torch.rand(4, generator=rng)
+        return shift(image, saturation=amounts[parts], mode=self.mode)
+
+
+class PartsItems(Dataset[tuple[Tensor, int]]):
+    """Test items whose parts are shifted apart; rendered images only, where the parts are known."""
+
+    def __init__(self, source: RenderedShapes, indices: Tensor, change: PartsShift, seed: int) -> None:
+        self.source, self.indices, self.change, self.seed = source, indices, change, seed
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        at = int(self.indices[index])
+        image = to_float(self.source.picture(at))
+        return self.change(image, self.source.parts(at), generator(self.seed, at)), self.source.label(at)
+
+
+class Shapes3D(ColorData):
+    """3D Shapes (paper, appendices "Hue Shift", "Saturation Shift" and "Hue-Saturation-Luminance Shift 3D Shapes").
+
+    The training set and test set `A` are parts, 80 to 20, of the 60,000 images whose hues are all warm (0-4). The label is the
+    shape. Training images are mirrored at random, as in the predecessor's published code.
+
+    * `variant="hue"`: `B` has cold hues (5-9) throughout, `C` a cold object among warm floor and walls; the same places in
+      the blocks are test images in all three.
+    * `variant="saturation"`: the images of `A`; in `B` saturation is lowered by k * 0.125, k drawn from 1..7 for each image, in
+      `C` by an amount uniform in [0, 1]. (Colours are fully saturated, so saturation can only fall.) With rendered images also
+      `C_parts`: floor, walls, object and sky each lowered by an amount of their own.
+    * `variant="hsl"`: the images of `A`; in `B` hue, saturation and luminance are shifted by amounts uniform in `hue_shift`
+      (turns), `saturation_shift` and `luminance_shift`, one each per image; in `steps` by whole steps of order 4 (hue k/4,
+      saturation and luminance -.5, 0 or .5), the shifts for which T3CEN-H4S4L4 is built.
+
+    Args:
+        variant: `hue`, `saturation` or `hsl`.
+        source: `files`, `<root>/3dshapes.h5`; `rendered`, drawn by our ray caster, at any `image_size`.
+        flip: mirror training images at random.
+        hue_shift, saturation_shift, luminance_shift: ranges of `B` in the hsl variant.
+        others: see `ColorData`.
+    """
+
+    name = "shapes3d"
+    class_names = SHAPES
+    sources = ("files", "rendered")
+    sized_sources = ("rendered",)
+    native_size = 64
+
+    def __init__(
+        self,
+        *,
+        variant: str = "hue",
+        flip: bool = True,
+        hue_shift: tuple[float, float] = (0.0, 1.0),
+        saturation_shift: tuple[float, float] = (-0.5, 0.5),
+        luminance_shift: tuple[float, float] = (-0.5, 0.5),
+        **common: Any,
+    ) -> None:
+        super().__init__(**common)
+        if variant not in VARIANTS:
+            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+        self.variant, self.flip = variant, flip
+        self.test_names = VARIANTS[variant]
+        if variant == "saturation" and self.source == "rendered":
+            self.test_names = (*self.test_names, "C_parts")
+        self.ranges = {
+            name: (float(bounds[0]), float(bounds[1]))
+            for name, bounds in (("hue", hue_shift), ("saturation", saturation_shift), ("luminance", luminance_shift))
+        }
+
+    def prepare(self) -> Splits:
+        sources = self._sources()
+        order = permutation(60_000, self.split_seed, 0)
+        learn, tested = order[:48_000].sort().values, order[48_000:].sort().values
+        rows = {block: block_rows(block) for block in sources}
+        learn, hold = self.hold_out(learn)
+        learn = rows["A"][self.shorten(learn, self.train_size)]
+        hold = rows["A"][self.shorten(hold, self.test_size)]
+        tested = self.shorten(tested, self.test_size)
+        base = sources["A"]
+        tests: dict[str, Dataset[Any]] = {"A": TestItems(base, rows["A"][tested])}
+        if self.variant == "hue":
+            tests |= {block: TestItems(sources[block], rows[block][tested]) for block in ("B", "C")}
+        for number, (name, change) in enumerate(self._changes().items()):
+            tests[name] = TestItems(base, rows["A"][tested], change, seed=self.split_seed + number)
+        if "C_parts" in self.test_names:
+            assert isinstance(base, RenderedShapes)
+            tests["C_parts"] = PartsItems(base, rows["A"][tested], PartsShift(self.shift_mode), self.split_seed)
+        return Splits(
+            train=TrainItems(base, learn, Flip() if self.flip else None, self.augmentation, self.seed),
+            validation={name: TestItems(base, hold) for name in self.validation_names},
+            test=tests,
+            provenance={"variant": self.variant, "file": FILE if self.source == "files" else None},
+        )
+
+    def _changes(self) -> dict[str, Change]:
+        if self.variant == "saturation":
+            return {
+                "B": Multiples(saturation=(-0.125, 1, 7), mode=self.shift_mode),
+                "C": Uniform(saturation=(-1.0, 0.0), mode=self.shift_mode),
+            }
+        if self.variant == "hsl":
+            steps = Multiples(hue=(0.25, 0, 3), saturation=(0.5, -1, 1), luminance=(0.5, -1, 1), mode=self.shift_mode)
+            return {"B": Uniform(**self.ranges, mode=self.shift_mode), "steps": steps}
+        return {}
+
+    def _sources(self) -> dict[str, Source]:
+        blocks = tuple(BLOCKS) if self.variant == "hue" else ("A",)
+        if self.source == "rendered":
+            return dict.fromkeys(blocks, RenderedShapes(self.image_size))
+        path = self.root / FILE
+        if not path.is_file():
+            raise missing(self.name, FILE, path, ["rendered"])
+        check(path)
+        file = H5Shapes(path)
+        if file.runs_quickly():
+            return dict.fromkeys(blocks, file)
+        unpacked: dict[str, Source] = {}
+        for block in blocks:
+            # the published file is compressed across images, so that one image costs as much as thousands
+            target = self.root / f"{path.stem}_block{block}.npy"
+            if not target.is_file() or target.stat().st_mtime < path.stat().st_mtime:
+                unpack(path, target, block_rows(block))
+            unpacked[block] = UnpackedShapes(target, block_rows(block))
+        return unpacked
