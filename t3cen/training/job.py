@@ -44,6 +44,8 @@ def in_this_process(config: Mapping[str, Any], folder: Path, overrides: list[str
     """Run, leave the reason of a failure in `failure.json`, and return the exit status."""
     from t3cen.training.run import run
 
+    # Lightning's own lines (tips, what hardware it found) say nothing about this run; its warnings do.
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     try:
         log.info("result: %s", run(config, folder, overrides))
         return 0

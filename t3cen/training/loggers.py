@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ def loggers(folder: Path, config: Mapping[str, Any]) -> list[Logger]:
 
 
 def _wandb(folder: Path, config: Mapping[str, Any], *, offline: bool) -> Logger:
+    # The mirror stays in the background: its notices would fill the terminal and the job's output.
+    os.environ.setdefault("WANDB_SILENT", "true")
     return WandbLogger(
         name=f"{config['name']}-seed{config['seed']}",
         project=config["logger"]["wandb_project"],

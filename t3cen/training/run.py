@@ -143,8 +143,9 @@ def _train_and_test(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if trainer.interrupted:
         raise KeyboardInterrupt
     trainer.save_checkpoint(checkpoints / "final.ckpt")
-    tested = checkpoints / "final.ckpt" if best is None else Path(best.best_model_path)
-    trainer.test(task, data, ckpt_path=str(tested), verbose=False)
+    if best is not None:
+        task.load_state_dict(torch.load(best.best_model_path, map_location="cpu", weights_only=True)["state_dict"])
+    trainer.test(task, data, verbose=False)
     device = trainer.strategy.root_device
     return {
         "schema": SCHEMA,
