@@ -7,7 +7,13 @@ from typing import Any
 
 MODULES = {
     "ColorData": "module",
+    "CIFAR10": "cifar",
+    "CIFAR100": "cifar",
+    "Caltech101": "caltech101",
+    "Cars": "cars",
     "MNIST": "mnist",
+    "Pets": "pets",
+    "STL10": "stl10",
     "Shapes3D": "shapes3d",
 }
 __all__ = tuple(MODULES)

@@ -16,6 +16,8 @@ Augmentation = Callable[[Tensor, torch.Generator], Any]
 """(uint8 image (3, H, W), generator) -> float32 image (3, H, W) in [0, 1], or a tuple of such views."""
 Crop = Callable[[Tensor, torch.Generator], Tensor]
 """(uint8 image, generator) -> uint8 image: where randomness of place and mirror image is decided."""
+View = Callable[[Tensor], Tensor]
+"""(uint8 image) -> uint8 image: the fixed place and size that validation and tests look at."""
 Change = Callable[[Tensor, torch.Generator], Tensor]
 """(float32 RGB image in [0, 1], generator) -> the same: a colour shift of a test set."""
 
@@ -116,19 +118,23 @@ class TestItems(Dataset[tuple[Tensor, int]]):
         indices: which of them belong to this set.
         change: a colour shift, or None; its generator depends on (`seed`, picture) alone.
         seed: fixed with the split, not the seed of a run.
+        view: a fixed crop or size, or None.
     """
 
     __test__ = False
 
-    def __init__(self, source: Source, indices: Tensor, change: Change | None = None, seed: int = 0) -> None:
-        self.source, self.indices, self.change, self.seed = source, indices, change, seed
+    def __init__(
+        self, source: Source, indices: Tensor, change: Change | None = None, seed: int = 0, view: View | None = None
+    ) -> None:
+        self.source, self.indices, self.change, self.seed, self.view = source, indices, change, seed, view
 
     def __len__(self) -> int:
         return len(self.indices)
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         at = int(self.indices[index])
-        image = to_float(self.source.picture(at))
+        picture = self.source.picture(at)
+        image = to_float(picture if self.view is None else self.view(picture))
         if self.change is not None:
             image = self.change(image, generator(self.seed, at))
         return image, self.source.label(at)

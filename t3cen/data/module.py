@@ -136,6 +136,11 @@ class ColorData(pl.LightningDataModule):
     def num_classes(self) -> int:
         return len(self.class_names)
 
+    @property
+    def is_fake(self) -> bool:
+        """Whether the files are the small stand-ins that `prepare_data.py --fake` writes."""
+        return self.source == "files" and (self.root / FAKE_MARK).exists()
+
     @abstractmethod
     def prepare(self) -> Splits:
         """Read or make the pictures and form the sets. Called once per process, when first needed."""
@@ -179,10 +184,9 @@ class ColorData(pl.LightningDataModule):
         """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds."""
         splits = self.splits
         sets = {"train": splits.train, **splits.validation, **{f"test/{k}": v for k, v in splits.test.items()}}
-        fake = self.source == "files" and (self.root / FAKE_MARK).exists()
         return {
             "name": self.name,
-            "source": "fake" if fake else self.source,
+            "source": "fake" if self.is_fake else self.source,
             "image_size": self.image_size,
             "split_seed": self.split_seed,
             "shift_mode": self.shift_mode,
