@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> int:
             paths, numbers = registry.make(name, overrides, command)
         except Exception as error:  # one figure that cannot be drawn must not cost the others
             failed.append(name)
-            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+            cause = error.__cause__ or error  # Hydra wraps what a figure raises
+            print(f"{name}: {type(cause).__name__}: {cause}", file=sys.stderr)
             continue
         print(f"{name}: {paths['png']} and .pdf, .json")
         print(json.dumps(numbers, indent=1))

@@ -59,7 +59,7 @@ def house_style() -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
+        matplotlib.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
         yield
 
 
@@ -68,7 +68,8 @@ def canvas(width: float, height: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.1)
     FigureCanvasAgg(figure)
     return figure
 
@@ -118,6 +119,12 @@ def scientific(value: float, digits: int = 2) -> str:
         return f"{value:.{max(0, digits - 1 - exponent)}f}"
     power = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"{value / 10**exponent:.{digits - 1}f} × 10{power}"
+
+
+def percent(share: float) -> str:
+    """A share in [0, 1] with two digits: `43 %`, `2.1 %`, `0.15 %`."""
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.2g} %"
 
 
 def lightness(colors: Sequence[str]) -> list[float]:

@@ -1,0 +1,74 @@
+"""Example images for figures: from a data set of the project, or from any file or folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from t3cen.analysis.images import evenly, image_files, read_image
+
+
+def examples(
+    where: str,
+    count: int = 1,
+    *,
+    split: str = "train",
+    skip: int = 0,
+    size: int | None = None,
+    scale: str = "laptop",
+    data_root: str = "data",
+    overrides: Sequence[str] = (),
+) -> Tensor:
+    """`count` images of one size, spread evenly over a data set or folder.
+
+    Args:
+        where: a name of conf/data, or the path of an image or a folder of images.
+        count: how many.
+        split: `train`, or a name of the data set's validation or test sets.
+        skip: how many of the evenly spread images to leave out first, for other examples.
+        size: height and width to resize to; needed where files differ in size.
+        scale, data_root, overrides: of the data set, as for training.
+
+    Returns:
+        `(count, 3, H, W)`, RGB in [0, 1].
+
+    Raises:
+        ValueError: fewer images than asked for, or of different sizes.
+    """
+    path = Path(where)
+    if path.exists():
+        images = [read_image(file) for file in evenly(image_files(path), count + skip)]
+    else:
+        images = from_split(where, split, count + skip, scale=scale, data_root=data_root, overrides=overrides)
+    images = images[skip:]
+    if len(images) < count:
+        raise ValueError(f"{where} has {len(images)} images left after {skip}, {count} expected")
+    if size is not None:
+        images = [_resized(image, size) for image in images]
+    sizes = {tuple(image.shape[1:]) for image in images}
+    if len(sizes) > 1:
+        raise ValueError(f"images of {where} have different sizes, {', '.join(map(str, sorted(sizes)))}; set size=64 or another")
+    return torch.stack(images)
+
+
+def from_split(name: str, split: str, count: int, **options: Any) -> list[Tensor]:
+    """Up to `count` images of a split of a data set, spread evenly."""
+    from t3cen.figures.training import data_module
+
+    splits = data_module(name, **options).splits
+    sets = {"train": splits.train, **splits.validation, **splits.test}
+    if split not in sets:
+        raise ValueError(f"{name} has no split {split!r}; it has {', '.join(sets)}")
+    items: Any = sets[split]
+    take = min(count, len(items))
+    return [items[at * len(items) // take][0] for at in range(take)]
+
+
+def _resized(image: Tensor, size: int) -> Tensor:
+    from torchvision.transforms.v2.functional import resize
+
+    return resize(image, [size, size], antialias=True).clamp(0, 1)
