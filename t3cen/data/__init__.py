@@ -15,6 +15,7 @@ MODULES = {
     "Pets": "pets",
     "STL10": "stl10",
     "Shapes3D": "shapes3d",
+    "SmallNORB": "smallnorb",
 }
 __all__ = tuple(MODULES)
 

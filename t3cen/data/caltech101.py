@@ -25,9 +25,7 @@ class Caltech101(LargeNatural):
         from torchvision import datasets
 
         folder = self.root / "caltech101" / "101_ObjectCategories"
-        require(self.name, folder, ["."])
-        if not (folder / "BACKGROUND_Google").is_dir():
-            raise DataError(f"caltech101: {folder} has no folder BACKGROUND_Google; unpack 101_ObjectCategories.tar.gz again")
+        require(self.name, folder.parent, [folder.name, f"{folder.name}/BACKGROUND_Google"])
         listing = read(self.name, folder, datasets.Caltech101, self.root)
         if len(listing.categories) != self.num_classes:
             raise DataError(f"caltech101: {folder} has {len(listing.categories)} class folders, {self.num_classes} expected")

@@ -75,15 +75,15 @@ class FileSource:
         return int(self.labels[index])
 
 
-def check_classes(name: str, labels: Tensor, expected: int, where: Path) -> None:
+def check_classes(name: str, labels: Sequence[int], expected: int, where: Path) -> None:
     """Every class has a picture.
 
     Raises:
         DataError: a class is missing, or there are more of them.
     """
-    counts = torch.bincount(labels, minlength=expected)
-    if len(counts) > expected:
-        raise DataError(f"{name}: {where} has a label {len(counts) - 1}, only 0 to {expected - 1} are expected")
-    empty = (counts == 0).nonzero()[:, 0].tolist()
+    found = set(labels)
+    foreign, empty = sorted(found - set(range(expected))), sorted(set(range(expected)) - found)
+    if foreign:
+        raise DataError(f"{name}: {where} has a label {foreign[0]}, only 0 to {expected - 1} are expected")
     if empty:
         raise DataError(f"{name}: {where} has no picture of {len(empty)} of {expected} classes (the first: number {empty[0]})")

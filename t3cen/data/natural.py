@@ -62,11 +62,10 @@ class NaturalData(ColorData):
         parts = self.read()
         train = torch.arange(len(parts.train)) if parts.train_indices is None else parts.train_indices
         test = torch.arange(len(parts.test)) if parts.test_indices is None else parts.test_indices
-        for what, source, indices in (("training", parts.train, train), ("test", parts.test, test)):
-            if len(indices) == 0:
+        for what, source in {"training": parts.train, "test": parts.test}.items():
+            if len(source) == 0:
                 raise DataError(f"{self.name}: there are no {what} pictures under {self.root.absolute()}")
-            labels = torch.tensor([source.label(int(i)) for i in indices])
-            check_classes(self.name, labels, self.num_classes, self.root.absolute())
+            check_classes(self.name, [source.label(i) for i in range(len(source))], self.num_classes, self.root.absolute())
         learn, hold = self.hold_out(train)
         learn, hold, test = (
             self.shorten(learn, self.train_size),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,16 @@ Array = np.ndarray
 Hit = tuple[Array, Array]
 """Distances `(N,)`, infinite where the ray misses, and outward unit normals `(N, 3)`, arbitrary there."""
 FAR = np.inf
+
+
+class Shape(NamedTuple):
+    """A solid at the origin: `intersect(origin, direction) -> Hit`, and the radius of a ball around the origin that holds it."""
+
+    intersect: Callable[[Array, Array], Hit]
+    reach: float
+
+    def __call__(self, origin: Array, direction: Array) -> Hit:
+        return self.intersect(origin, direction)
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -37,7 +48,7 @@ def _first_positive(*distances: Array) -> Array:
     return np.minimum.reduce([np.where(t > 1e-6, t, FAR) for t in distances])
 
 
-def box(half: Sequence[float]) -> Callable[[Array, Array], Hit]:
+def box(half: Sequence[float]) -> Shape:
     """An axis-aligned box with the given half sides, centred at the origin."""
     sides = np.asarray(half, float)
 
@@ -56,10 +67,10 @@ def box(half: Sequence[float]) -> Callable[[Array, Array], Hit]:
         normal[rows, face] = -np.sign(direction[rows, face])
         return distance, normal
 
-    return intersect
+    return Shape(intersect, float(np.linalg.norm(sides)))
 
 
-def ellipsoid(radii: Sequence[float]) -> Callable[[Array, Array], Hit]:
+def ellipsoid(radii: Sequence[float]) -> Shape:
     """An ellipsoid with the given half axes, centred at the origin."""
     axes = np.asarray(radii, float)
 
@@ -69,10 +80,10 @@ def ellipsoid(radii: Sequence[float]) -> Callable[[Array, Array], Hit]:
         point = origin + np.where(np.isfinite(distance), distance, 0)[:, None] * direction
         return distance, unit(point / axes**2 + 1e-12)
 
-    return intersect
+    return Shape(intersect, float(axes.max()))
 
 
-def cylinder(radius: float, height: float) -> Callable[[Array, Array], Hit]:
+def cylinder(radius: float, height: float) -> Shape:
     """A closed upright cylinder centred at the origin."""
 
     def intersect(origin: Array, direction: Array) -> Hit:
@@ -95,10 +106,10 @@ def cylinder(radius: float, height: float) -> Callable[[Array, Array], Hit]:
         upright = unit(point * [1, 1, 0] + 1e-12)
         return distance, np.where((cap < side)[:, None], flat, upright)
 
-    return intersect
+    return Shape(intersect, float(np.hypot(radius, height / 2)))
 
 
-def capsule(radius: float, straight: float) -> Callable[[Array, Array], Hit]:
+def capsule(radius: float, straight: float) -> Shape:
     """An upright cylinder of height `straight` with a half ball on each end, centred at the origin."""
 
     def intersect(origin: Array, direction: Array) -> Hit:
@@ -117,21 +128,29 @@ def capsule(radius: float, straight: float) -> Callable[[Array, Array], Hit]:
         core = np.clip(point[:, 2], -straight / 2, straight / 2)
         return distance, unit(point - np.stack([0 * core, 0 * core, core], -1) + 1e-12)
 
-    return intersect
+    return Shape(intersect, radius + straight / 2)
 
 
 @dataclass(frozen=True)
 class Solid:
     """A shape somewhere in the scene: `shape` is one of the functions above, turned by `turn` and moved to `centre`."""
 
-    shape: Callable[[Array, Array], Hit]
+    shape: Shape
     centre: Sequence[float] = (0.0, 0.0, 0.0)
     turn: Array = field(default_factory=lambda: np.eye(3))
     grey: float = 1.0
 
     def intersect(self, origin: Array, direction: Array) -> Hit:
-        distance, normal = self.shape((origin - np.asarray(self.centre, float)) @ self.turn, direction @ self.turn)
-        return distance, normal @ self.turn.T
+        """As `Shape`; `origin` is `(3,)` or `(N, 3)`, `direction` `(N, 3)` of unit vectors."""
+        distance, normal = np.full(len(direction), FAR), np.zeros_like(direction)
+        to_centre = np.asarray(self.centre, float) - origin
+        # by Pythagoras, how far a ray passes from the centre; most pass too far away to meet the solid
+        along = dot(direction, to_centre)
+        near = np.flatnonzero(dot(to_centre, to_centre) - along**2 < self.shape.reach**2 * (1 + 1e-9))
+        start = -(to_centre[near] if to_centre.ndim > 1 else to_centre)
+        found, facing = self.shape.intersect(start @ self.turn, direction[near] @ self.turn)
+        distance[near], normal[near] = found, facing @ self.turn.T
+        return distance, normal
 
 
 def nearest(solids: Sequence[Solid], origin: Array, direction: Array) -> tuple[Array, Array, Array]:

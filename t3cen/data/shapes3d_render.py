@@ -29,7 +29,6 @@ SKY_COLOR = (153, 226, 249)
 ROOM, WALL_HEIGHT = 3.5, 2.04
 CAMERA_DISTANCE, CAMERA_HEIGHT, HALF_VIEW = 2.49, 0.749, 0.4694
 LAMP, LAMP_TARGET = np.array([-2.0, 0.6, 9.8]), np.array([-1.19, 0.87, 0.0])
-REACH, MIDDLE = 0.95, 0.6
 AMBIENT, HEAD_LIGHT, LAMP_LIGHT, SHADOW = 0.336, 0.625, 1.05, 0.33
 
 
@@ -87,18 +86,14 @@ def cast(scale: float, shape: int, eye: Array, rays: Array, room: tuple[Array, A
     """Class and intensity for each ray, with the object and its shadow on the floor."""
     kind, light, point = (part.copy() for part in room)
     solid = shape_at(scale, shape)
-    # only rays that pass the ball of radius REACH around the middle of the object can meet it; its shadow lies near it
-    floor = np.flatnonzero((kind == FLOOR) & (dot(point[:, :2], point[:, :2]) < (2 * REACH) ** 2))
+    floor = np.flatnonzero(kind == FLOOR)
     blocked = np.isfinite(nearest([solid], point[floor], unit(LAMP - point[floor]))[0])
     light[floor[blocked]] = SHADOW
-    to_middle = np.array([0, 0, MIDDLE]) - eye
-    off = to_middle - (rays @ to_middle)[:, None] * rays
-    near = np.flatnonzero(dot(off, off) < REACH**2)
-    distance, normal, _ = nearest([solid], eye, rays[near])
+    distance, normal, _ = nearest([solid], eye, rays)
     # the room is convex and the object stands inside it, so whatever meets the object meets it first
     seen = np.isfinite(distance)
-    kind[near[seen]] = OBJECT
-    light[near[seen]] = intensity(eye + distance[seen, None] * rays[near[seen]], normal[seen], eye)
+    kind[seen] = OBJECT
+    light[seen] = intensity(eye + distance[seen, None] * rays[seen], normal[seen], eye)
     return kind, light
 
 
