@@ -68,6 +68,7 @@ def hue_fall(hue: Tensor) -> Tensor:
         `(..., 3, H, W)` in [0, 1].
     """
     own = torch.arange(3, dtype=hue.dtype, device=hue.device)[:, None, None] / 3
-    difference = hue.unsqueeze(-3) - own
-    distance = (difference - torch.round(difference)).abs()
-    return (6 * distance - 1).clamp(0, 1)
+    # In place on the one new tensor: this is the lifting's hot path, and every further tensor would cost more than the
+    # arithmetic. The fraction of |x| is in [0, 1); its distance from 1/2 is 1/2 - d.
+    from_half = (hue.unsqueeze(-3) - own).abs_().frac_().sub_(0.5).abs_()
+    return from_half.mul_(-6).add_(2).clamp_(0, 1)

@@ -28,13 +28,20 @@ def check_image(rgb: Tensor) -> Tensor:
 
 
 def _check_range(rgb: Tensor) -> None:
-    # Reading the two extremes is the only wait for the device. A traced, exported or captured graph cannot branch on values
-    # (nor wait), so there the check is left out: the first eager call has made it.
-    if rgb.numel() == 0 or torch.compiler.is_compiling() or torch.jit.is_tracing():
+    """Raise if a value is NaN or outside [0, 1].
+
+    Reading the two extremes back is the only wait for the device. A compiled or exported graph cannot branch on values, so
+    there an assertion inside the graph takes the place of the error (RuntimeError, without the values; on a GPU it comes late).
+    `torch.jit.trace` and a CUDA graph being captured can hold neither; they are left unchecked.
+    """
+    values = rgb.detach()
+    if torch.compiler.is_compiling():
+        inside = (values.min() >= -TOLERANCE) & (values.max() <= 1 + TOLERANCE)
+        torch._assert_async(inside, "RGB values must lie in [0, 1], without NaN")
         return
-    if rgb.is_cuda and torch.cuda.is_current_stream_capturing():
+    if torch.jit.is_tracing() or values.numel() == 0 or (values.is_cuda and torch.cuda.is_current_stream_capturing()):
         return
-    low, high = torch.stack(torch.aminmax(rgb.detach())).tolist()
+    low, high = torch.stack(torch.aminmax(values)).tolist()
     if not (low >= -TOLERANCE and high <= 1 + TOLERANCE):  # false for NaN too
         if low != low:
             raise ValueError("the image holds NaN; RGB values in [0, 1] expected")

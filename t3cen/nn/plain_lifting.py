@@ -52,5 +52,5 @@ class GrayLifting(IdentityLifting):
     """`(B, 3, H, W)` -> `(B, 1, 3, H, W)`: the image without colour, its luma (ITU-R BT.601) in all three channels."""
 
     def _encode(self, rgb: Tensor) -> Tensor:
-        weights = torch.tensor([0.299, 0.587, 0.114], dtype=rgb.dtype, device=rgb.device)[:, None, None]
-        return (rgb * weights).sum(1, keepdim=True).expand_as(rgb)
+        red, green, blue = rgb.split(1, 1)
+        return (0.299 * red + 0.587 * green + 0.114 * blue).expand_as(rgb)
