@@ -1,7 +1,9 @@
 """Shared fixtures: quiet, single-threaded, reproducible."""
 
+import copy
 import json
 import os
+from functools import cache
 
 import pytest
 
@@ -14,12 +16,17 @@ os.environ.setdefault("WANDB_SILENT", "true")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 
+@cache
+def composed(name, scale):
+    return compose(all_runs()[name], scale)
+
+
 @pytest.fixture
 def result_file(tmp_path):
     """Write result files as the trainer does: `result_file("mnist_h4", seed=1999, tests={"shift": 90})` of 1,000 correct."""
 
     def write(name, seed, tests, *, scale="paper", total=1000, source="files", folder=tmp_path, settings=(), **changes):
-        config = compose(all_runs()[name], scale)
+        config = copy.deepcopy(composed(name, scale))
         config["seed"] = config["data"]["seed"] = seed
         for key, value in dict(settings).items():
             config[key] = value
@@ -30,8 +37,8 @@ def result_file(tmp_path):
             "metrics": {"test": metrics, "validation": {}}, "config": config, "config_hash": config_hash(config),
             "commit": "0123456789abcdef", "dirty": False, "device": "cpu: a processor", "parameters": 25_000, "macs": 1_000_000,
             "data_provenance": {"name": config["data"]["_target_"].rpartition(".")[2], "source": source},
-            "steps": max(trainer["max_steps"] or 0, 0), "epochs": trainer["max_epochs"] or 0, "step_seconds": 0.05, "wall_seconds": 60.0,
-            "finished": f"2026-01-01T00:00:{seed % 60:02d}+00:00", **changes,
+            "steps": max(trainer["max_steps"] or 0, 0), "epochs": trainer["max_epochs"] or 0,
+            "step_seconds": 0.05, "wall_seconds": 60.0, "finished": f"2026-01-01T00:00:{seed % 60:02d}+00:00", **changes,
         }  # fmt: skip
         path = folder / scale / name / f"seed{seed}" / "result.json"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,8 @@ def compare(ours: Statistic, paper: Published) -> Comparison:
     """Test the hypothesis that both means are of one quantity, at level 0.05.
 
     Welch's test where the paper prints a standard deviation; where it does not, a one-sample t-test of ours against the
-    printed mean. The paper's rounding counts as part of the interval. With n = 1 on our side there is no test.
+    printed mean. The paper's rounding counts as part of the interval. With n = 1 on our side there is no test; where neither
+    side has any spread, the means agree if they are equal up to rounding.
     """
     difference = ours.mean - paper.mean
     if ours.sd is None:
@@ -63,7 +64,7 @@ def compare(ours: Statistic, paper: Published) -> Comparison:
     welch = paper.sd is not None and paper.n > 1
     if error == 0:
         agrees = abs(difference) <= paper.rounding + 1e-9
-        return Comparison(difference, difference, difference, 1.0 if agrees else 0.0, agrees, "both without spread")
+        return Comparison(difference, None, None, None, agrees, "no spread: equal up to rounding")
     freedom = (ours_variance + paper_variance) ** 2 / (
         ours_variance**2 / (ours.n - 1) + (paper_variance**2 / (paper.n - 1) if welch else 0.0)
     )

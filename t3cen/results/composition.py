@@ -24,6 +24,7 @@ from t3cen.tables.schema import TABLE_DIR
 
 CONF = TABLE_DIR.parent
 _ENTRY = re.compile(r"(?P<optional>optional )?(?P<group>[\w/]+)(@(?P<package>\w+))?")
+_CHOICE = re.compile(r"\$\{hydra:runtime\.choices\.(\w+)\}")
 _HEADER = re.compile(r"^#\s*@package\s+(\S+)", re.M)
 
 
@@ -83,7 +84,17 @@ def compose(run: Run, scale: str, conf: Path = CONF) -> dict[str, Any]:
             continue
         for layer in _layers(conf, match["group"], option, match["package"]):
             merged = _merge(merged, layer)
-    return OmegaConf.to_container(OmegaConf.create(merged), resolve=True)  # type: ignore[return-value]
+    filled = _choose(merged, chosen)
+    return OmegaConf.to_container(OmegaConf.create(filled), resolve=True)  # type: ignore[return-value]
+
+
+def _choose(value: Any, chosen: Mapping[str, str]) -> Any:
+    """`value` with Hydra's `${hydra:runtime.choices.<group>}` replaced by the chosen option."""
+    if isinstance(value, Mapping):
+        return {key: _choose(item, chosen) for key, item in value.items()}
+    if isinstance(value, str) and _CHOICE.search(value):
+        return _CHOICE.sub(lambda found: chosen[found[1]], value)
+    return value
 
 
 def compose_with(name: str, scale: str, changes: tuple[str, ...], conf: Path = CONF) -> dict[str, Any]:
@@ -95,8 +106,10 @@ def compose_with(name: str, scale: str, changes: tuple[str, ...], conf: Path = C
     register()
     GlobalHydra.instance().clear()
     with initialize_config_dir(version_base="1.3", config_dir=str(conf.resolve())):
-        config = hydra_compose("train", overrides=[f"experiment={name}", f"scale={scale}", *changes])
-    return OmegaConf.to_container(config, resolve=True)  # type: ignore[return-value]
+        config = hydra_compose("train", [f"experiment={name}", f"scale={scale}", *changes], return_hydra_config=True)
+    chosen = {group: str(option) for group, option in config.hydra.runtime.choices.items()}
+    plain = OmegaConf.to_container(OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"]), resolve=False)
+    return OmegaConf.to_container(OmegaConf.create(_choose(plain, chosen)), resolve=True)  # type: ignore[return-value]
 
 
 @cache

@@ -91,9 +91,11 @@ def _trained_cell(table: Table, row: Row, column: Column, index: int, run: str, 
         value = group.first.content.get(column.quantity)
         return replace(cell, ours=Statistic((float(value),)), seeds=(), digits=",.0f") if value is not None else cell
     ours = statistic(group, column.test, column.metric or table.metric)
+    if ours is None:
+        return cell
     flags = (STALE if not group.current else "") + (DIRTY if group.first.dirty else "")
     flags += TWIN if row.same_as and run != run_of(row, column).name else ""
-    comparison = compare(ours, printed) if ours and printed else None
+    comparison = compare(ours, printed) if printed else None
     return replace(cell, ours=ours, comparison=comparison, flags=flags, source=group.first.source)
 
 

@@ -56,8 +56,8 @@ class PrintedCell:
         sign = f"{self.comparison.difference:+{self.digits}}"
         if self.comparison.agrees is None:
             return sign
-        p = self.comparison.p or 0.0
-        return f"{sign} {'agrees' if self.comparison.agrees else 'differs'} (p={p:.2g})"
+        p = f" (p={self.comparison.p:.2g})" if self.comparison.p is not None else ""
+        return f"{sign} {'agrees' if self.comparison.agrees else 'differs'}{p}"
 
 
 @dataclass(frozen=True)

@@ -47,4 +47,4 @@ def _code_note(groups: Sequence[Group]) -> str:
 
 
 def _counted(items: Iterable[str]) -> str:
-    return ", ".join(f"{name} ({count} runs)" for name, count in Counter(items).items())
+    return ", ".join(f"{name} ({count} run{'s' if count > 1 else ''})" for name, count in Counter(items).items())

@@ -1,0 +1,128 @@
+"""The printed tables, letter for letter. After an intended change: T3CEN_WRITE_GOLDEN=1 pytest tests/tables/test_formats.py."""
+
+import csv
+import importlib.util
+import io
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from t3cen.results import measured
+from t3cen.results.records import load
+from t3cen.tables.schema import TABLE_DIR
+
+GOLDEN = Path(__file__).parent / "golden"
+SCRIPTS = TABLE_DIR.parents[1] / "scripts"
+TABLES = ("hue_shift", "saturation_shift", "mnist_angle", "training_cost")
+SUFFIX = {"md": "md", "latex": "tex", "csv": "csv", "html": "html"}
+
+
+@pytest.fixture
+def make_tables(capsys):
+    spec = importlib.util.spec_from_file_location("make_tables", SCRIPTS / "make_tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def run(*arguments):
+        status = module.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def outputs(result_file, tmp_path):
+    """Three seeds of some runs, one of another, one stale, one uncommitted, one refused, one measurement."""
+    for seed, wrong in ((1999, 512), (2000, 498), (2001, 530)):
+        result_file("shapes3d_hue_resnet44", seed, {"A": 1000, "B": 1000 - wrong, "C": 700 + seed % 3}, parameters=2_635_684)
+        result_file("shapes3d_hue_h4", seed, {"A": 1000, "B": 1000, "C": 1000}, parameters=2_632_932)
+        result_file("shapes3d_hue_h3", seed, {"A": 1000, "B": 1000 - seed % 2, "C": 999}, settings={"step_jitter": True})
+        result_file("mnist_angle5_h4", seed, {"in": 980, "shift": 953 + seed % 4}, source="bundled")
+    result_file("shapes3d_sat_resnet44", 1999, {"A": 1000, "B": 586, "C": 578}, source="rendered", dirty=True)
+    result_file("shapes3d_sat_s4", 1999, {"A": 1000, "B": 1000, "C": 999, "C_parts": 990}, source="rendered")
+    result_file("shapes3d_sat_s3", 1999, {"A": 1000, "B": 1000, "C": 999}, steps=17)
+    path = measured.write(tmp_path, "training_cost", {"memory/t3cen/h1": 1050.0, "speed/t3cen/h4": 22.5}, {"device": "one GPU"})
+    path.write_text(path.read_text().replace(path.read_text().split('"finished": "')[1][:25], "2026-01-01T00:00:00+00:00"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", SUFFIX)
+def test_golden(make_tables, outputs, form):
+    printed = ""
+    for table in TABLES:
+        status, out, _ = make_tables(table, "--format", form, "--outputs", outputs)
+        assert status == 0
+        printed += out
+    golden = GOLDEN / f"tables.{SUFFIX[form]}"
+    if os.environ.get("T3CEN_WRITE_GOLDEN"):
+        golden.write_text(printed)
+    assert printed == golden.read_text()
+
+
+def test_csv_holds_what_the_records_hold(make_tables, outputs):
+    _, out, _ = make_tables("hue_shift", "--format", "csv", "--outputs", outputs)
+    cells = {(line["row"], line["column"]): line for line in csv.DictReader(io.StringIO(out))}
+    assert len(cells) == 7 * 4
+    plain = cells["ResNet44", "A/B"]
+    assert (float(plain["mean"]), plain["n"], plain["paper_mean"], plain["experiment"]) == (
+        pytest.approx(51.3333333), "3", "51.25", "shapes3d_hue_resnet44",
+    )  # fmt: skip
+    twin = cells["LCER-H4", "A/B"]
+    assert (twin["mean"], twin["flags"], twin["mark"]) == ("0", "=", "best")
+    assert cells["CEConv-3", "A/B"]["mean"] == ""
+
+
+def test_twin_shows_its_own_run_where_it_was_trained(make_tables, outputs, result_file):
+    result_file("shapes3d_hue_lcer_h4", 1999, {"A": 1000, "B": 990, "C": 1000})
+    _, out, _ = make_tables("hue_shift", "--format", "csv", "--outputs", outputs)
+    line = next(line for line in csv.DictReader(io.StringIO(out)) if (line["row"], line["column"]) == ("LCER-H4", "A/B"))
+    assert (float(line["mean"]), line["n"], line["flags"]) == (1.0, "1", "")
+
+
+def test_all_prints_every_table(make_tables, tmp_path):
+    status, out, _ = make_tables("all", "--outputs", tmp_path)
+    assert status == 0
+    assert out.count("\n### ") + out.startswith("### ") == len(list(TABLE_DIR.glob("*.yaml")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("hue",), "no table 'hue'; did you mean hue_shift"),
+        (("hue_shift", "--outputs", "/nowhere"), "no results folder /nowhere"),
+    ],
+)
+def test_mistakes_end_in_one_line(make_tables, arguments, message):
+    status, out, err = make_tables(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(make_tables, outputs, tmp_path):
+    _, out, _ = make_tables("all", "--format", "latex", "--outputs", outputs)
+    source = r"\documentclass{article}\usepackage{booktabs,amssymb}\begin{document}" + out + r"\clearpage\end{document}"
+    (tmp_path / "all.tex").write_text(source)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_two_thousand_results_in_five_seconds(make_tables, result_file, tmp_path):
+    runs = ["mnist_z2cnn", *(f"mnist_h{order}" for order in range(2, 21))]
+    for copy in range(34):
+        for seed in (1999, 2000, 2001):
+            for run in runs if copy < 33 else runs[:7]:
+                result_file(run, seed, {"in": 990, "shift": 900}, folder=tmp_path / f"copy{copy}", finished=str(copy))
+    started = time.perf_counter()
+    status, out, _ = make_tables("all", "--outputs", tmp_path)
+    seconds = time.perf_counter() - started
+    assert (status, len(load(tmp_path).records)) == (0, 2001)
+    assert "10.00 (0.00)" in out
+    assert seconds < 5
