@@ -4,4 +4,4 @@ from t3cen.models.registry import build, names
 from t3cen.models.resnet import ResNet
 from t3cen.models.z2cnn import Z2CNN
 
-__all__ = ["ResNet", "Z2CNN", "build", "names"]
+__all__ = ["Z2CNN", "ResNet", "build", "names"]

@@ -19,5 +19,7 @@ def fixed_parameters(widths: Sequence[int], order: int) -> tuple[int, ...]:
     """
     narrowed = tuple(math.isqrt(width * width // order) for width in widths)
     if min(narrowed) < 1:
-        raise ValueError(f"a group of order {order} leaves no channel in a stage of width {min(widths)}; use width >= {math.isqrt(order - 1) + 1} or a smaller group")
+        raise ValueError(
+            f"a group of order {order} leaves no channel in a stage of width {min(widths)}; use width >= {math.isqrt(order - 1) + 1} or a smaller group"
+        )
     return narrowed
