@@ -19,7 +19,8 @@ def fixed_parameters(widths: Sequence[int], order: int) -> tuple[int, ...]:
     """
     narrowed = tuple(math.isqrt(width * width // order) for width in widths)
     if min(narrowed) < 1:
+        least = math.isqrt(order - 1) + 1
         raise ValueError(
-            f"a group of order {order} leaves no channel in a stage of width {min(widths)}; use width >= {math.isqrt(order - 1) + 1} or a smaller group"
+            f"a group of order {order} leaves no channel in a stage of width {min(widths)}; use width >= {least} or a smaller group"
         )
     return narrowed
