@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,26 +50,27 @@ class FileSource:
         name: the data set, for messages.
         paths: one file for each picture.
         labels: one whole number for each.
+        check: look whether every file exists, at once; without it a missing file is noticed when it is read.
 
     Raises:
         DataError: a file is missing.
     """
 
-    def __init__(self, name: str, paths: Sequence[Path], labels: Sequence[int]) -> None:
-        absent = [path for path in paths if not path.is_file()]
+    def __init__(self, name: str, paths: Sequence[Path], labels: Sequence[int], check: bool = True) -> None:
+        absent = [path for path in paths if not path.is_file()] if check else []
         if absent:
             what = absent[0].name if len(absent) == 1 else f"{absent[0].name} and {len(absent) - 1} more pictures"
             raise missing(name, what, absent[0])
         self.name = name
-        # one array instead of many objects: forked workers then share its memory instead of copying it page by page
-        self.paths = np.array([str(path) for path in paths])
+        # one array of bytes instead of many objects: forked workers share its memory instead of copying it page by page
+        self.paths = np.array([os.fsencode(path) for path in paths])
         self.labels = torch.as_tensor([int(label) for label in labels], dtype=torch.long)
 
     def __len__(self) -> int:
         return len(self.paths)
 
     def picture(self, index: int) -> Tensor:
-        path = str(self.paths[index])
+        path = os.fsdecode(bytes(self.paths[index]))
         return decode(path, self.name, path)
 
     def label(self, index: int) -> int:

@@ -83,11 +83,20 @@ class TrainItems(Dataset[Any]):
         crop: random place, size and mirror image, or None.
         augmentation: from uint8 to one or several float images, or None.
         seed: with epoch and index it decides both.
+        view: a fixed crop or size, before all else, or None.
     """
 
-    def __init__(self, source: Source, indices: Tensor, crop: Crop | None, augmentation: Augmentation | None, seed: int) -> None:
+    def __init__(
+        self,
+        source: Source,
+        indices: Tensor,
+        crop: Crop | None,
+        augmentation: Augmentation | None,
+        seed: int,
+        view: View | None = None,
+    ) -> None:
         self.source, self.indices = source, indices
-        self.crop, self.augmentation, self.seed = crop, augmentation, seed
+        self.crop, self.augmentation, self.seed, self.view = crop, augmentation, seed, view
         if isinstance(augmentation, PictureAugmentation):
             augmentation.check(source, indices)
 
@@ -98,6 +107,8 @@ class TrainItems(Dataset[Any]):
         epoch, index = draw if isinstance(draw, tuple) else (0, draw)
         at = int(self.indices[index])
         picture = self.source.picture(at)
+        if self.view is not None:
+            picture = self.view(picture)
         if self.crop is not None or self.augmentation is not None:
             # keyed by the stored picture, so that an augmentation does not change when the training set is cut shorter
             rng = generator(self.seed, epoch, at)

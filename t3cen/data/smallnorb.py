@@ -83,9 +83,8 @@ class SmallNORB(ColorData):
         for name, lightings in LIGHTINGS.items():
             rows = torch.isin(test_light, torch.tensor(lightings)).nonzero()[:, 0]
             tests[name] = TestItems(test, self.shorten(rows, self.test_size), view=resize)
-        crop = None if resize is None else _FixedSize(self.image_size)
         return Splits(
-            train=TrainItems(train, self.shorten(learn, self.train_size), crop, self.augmentation, self.seed),
+            train=TrainItems(train, self.shorten(learn, self.train_size), None, self.augmentation, self.seed, resize),
             validation={
                 name: TestItems(train, self.shorten(hold, self.test_size), view=resize) for name in self.validation_names
             },
@@ -145,13 +144,3 @@ class SmallNORB(ColorData):
                 "smallnorb` with data.source=files, or data.source=rendered."
             ) from error
         return loaded.data.table, HUB
-
-
-class _FixedSize:
-    """`Resize` where a training crop is expected: nothing random."""
-
-    def __init__(self, size: int) -> None:
-        self.resize = Resize(size)
-
-    def __call__(self, picture: Tensor, rng: torch.Generator) -> Tensor:
-        return self.resize(picture)
