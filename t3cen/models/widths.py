@@ -21,6 +21,7 @@ def fixed_parameters(widths: Sequence[int], order: int) -> tuple[int, ...]:
     if min(narrowed) < 1:
         least = math.isqrt(order - 1) + 1
         raise ValueError(
-            f"a group of order {order} leaves no channel in a stage of width {min(widths)}; use width >= {least} or a smaller group"
+            f"a group of order {order} leaves no channel in a stage of width {min(widths)}; "
+            f"use width >= {least} or a smaller group"
         )
     return narrowed
