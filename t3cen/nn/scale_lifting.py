@@ -70,14 +70,18 @@ class ScaleLifting(Lifting):
     def _look(self, rgb: Tensor, angles: Tensor) -> Tensor:
         """The image, `(B, 3, H, W)`, seen at the coordinates with the angles `(B, G, 2, H, W)`: `(B, G, 3, H, W)`."""
         height, width = rgb.shape[-2:]
-        size = torch.stack([torch.full_like(rgb[0, 0, 0, 0], n) for n in (width, height)])[:, None, None]
-        position = get_cover(self.cover).project(angles) * size - 0.5
-        nearest = torch.round(position)
-        position = torch.where((position - nearest).abs() < SNAP, nearest, position)
-        # grid_sample counts from -1 to 1 across the outer edges of the image. The group is laid out as extra rows.
-        grid = ((2 * position + 1) / size - 1).permute(0, 1, 3, 4, 2).flatten(1, 2)
-        seen = F.grid_sample(rgb, grid, mode="bilinear", padding_mode="border", align_corners=False)
+        across, down = angles.unbind(2)
+        grid = torch.stack([self._grid(across, width), self._grid(down, height)], -1)
+        # The group is laid out as extra rows: one reading of each image, none copied.
+        seen = F.grid_sample(rgb, grid.flatten(1, 2), mode="bilinear", padding_mode="border", align_corners=False)
         return seen.unflatten(2, (-1, height)).transpose(1, 2)
+
+    def _grid(self, angle: Tensor, size: int) -> Tensor:
+        """Where to read along an axis of `size` pixels, as `grid_sample` counts: -1 to 1 across the outer edges."""
+        position = get_cover(self.cover).project(angle) * size - 0.5
+        centre = torch.round(position)
+        position = torch.where((position - centre).abs() < SNAP, centre, position)
+        return (2 * position + 1) / size - 1
 
     def off_sheet(self, angles: Tensor) -> Tensor:
         return off_branch(angles[:, 3:], get_cover(self.cover)).any(1)
