@@ -16,13 +16,14 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from t3cen.data.errors import DataError
 from t3cen.training.callbacks import INTERRUPTED
 from t3cen.training.files import RunInProgress, write_json
 
 log = logging.getLogger(__name__)
 
 JOB, FAILURE, OUTPUT = "job.json", "failure.json", "output.log"
-EXPECTED_ERRORS = (ValueError, OSError, RunInProgress, FloatingPointError)
+EXPECTED_ERRORS = (ValueError, OSError, DataError, RunInProgress, FloatingPointError)
 """Errors a person can act on; they are reported in one line, the traceback goes to failure.json."""
 
 
