@@ -8,18 +8,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from t3cen.color import hsl_to_rgb, hsv_to_rgb, rgb_to_hsl, rgb_to_hsv
+from t3cen.color import get_color_space
 from t3cen.color.hexcone import hue_fall
-from t3cen.color.hsl import hsl_max_chroma
-from t3cen.color.hsv import hsv_max_chroma
 from t3cen.groups import ColorGroup
 from t3cen.nn.lcer_conv import check_lcer_group
 from t3cen.nn.lifting import Lifting
 from t3cen.nn.pil8 import pil_to_rgb, rgb_to_pil
 from t3cen.turns import wrap
 
-# to the space, back from it, and (saturation, luminance) -> (largest channel, chroma)
-_SPACES = {"hsl": (rgb_to_hsl, hsl_to_rgb, hsl_max_chroma), "hsv": (rgb_to_hsv, hsv_to_rgb, hsv_max_chroma)}
 MODES = ("float", "pil8")
 
 
@@ -61,9 +57,7 @@ class LCERLifting(Lifting):
         super().__init__(group)
         if mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-        color_space = color_space or ("hsv" if mode == "pil8" else "hsl")
-        if color_space not in _SPACES:
-            raise ValueError(f"unknown colour space {color_space!r}; choose from {', '.join(_SPACES)}")
+        color_space = get_color_space(color_space or ("hsv" if mode == "pil8" else "hsl")).name
         if mode == "pil8" and color_space != "hsv":
             raise ValueError(f"mode 'pil8' is 8-bit HSV, got color_space={color_space!r}; set color_space='hsv'")
         if not 0 < frac_space <= 1:
@@ -71,8 +65,7 @@ class LCERLifting(Lifting):
         self.color_space, self.frac_space, self.mode = color_space, frac_space, mode
 
     def _encode(self, rgb: Tensor) -> Tensor:
-        to_space, _, _ = _SPACES[self.color_space]
-        return rgb_to_pil(rgb) if self.mode == "pil8" else to_space(rgb)
+        return rgb_to_pil(rgb) if self.mode == "pil8" else get_color_space(self.color_space).from_rgb(rgb)
 
     def act(self, angles: Tensor, element: Sequence[float]) -> Tensor:
         """Turn hue, and move saturation and luminance with clipping.
@@ -82,11 +75,18 @@ class LCERLifting(Lifting):
             element: steps along each axis, of either sign; fractions allowed. Unlike a cyclic group's, steps of
                 saturation and luminance are not taken modulo the order.
         """
-        if len(element) != 3:
-            raise ValueError(f"{len(element)} steps in {tuple(element)}, 3 expected by {self.group}")
-        hue, *values = angles.unbind(1)
-        moved = [(value + self.offset(axis, element[axis])).clamp(0, 1) for axis, value in enumerate(values, start=1)]
-        return torch.stack([wrap(hue + self.offset(0, element[0])), *moved], 1)
+        hue, saturation, luminance = self._moved(angles, element).unbind(1)
+        return torch.stack([wrap(hue), saturation.clamp(0, 1), luminance.clamp(0, 1)], 1)
+
+    def clipped(self, angles: Tensor, element: Sequence[float]) -> float:
+        """Share of pixels in [0, 1] that `act` clips, so that nothing brings them back."""
+        values = self._moved(angles, element)[:, 1:]
+        return ((values < 0) | (values > 1)).any(1).double().mean().item()
+
+    def _moved(self, angles: Tensor, element: Sequence[float]) -> Tensor:
+        self.turns(element)  # checks the number of steps
+        offsets = [self.offset(axis, steps) for axis, steps in enumerate(element)]
+        return angles + torch.tensor(offsets, dtype=angles.dtype, device=angles.device)[:, None, None]
 
     def offset(self, axis: int, steps: float) -> float:
         """What `steps` steps add to hue (axis 0; in turns), or to saturation (1) or luminance (2)."""
@@ -100,18 +100,21 @@ class LCERLifting(Lifting):
         return int(share * 128) / 255 if self.mode == "pil8" else share / 2
 
     def decode(self, angles: Tensor) -> Tensor:
-        _, to_rgb, _ = _SPACES[self.color_space]
-        return pil_to_rgb(angles) if self.mode == "pil8" else to_rgb(angles)
+        return pil_to_rgb(angles) if self.mode == "pil8" else get_color_space(self.color_space).to_rgb(angles)
+
+    def undefined_hue(self, angles: Tensor) -> Tensor:
+        rgb = self.decode(angles)
+        return rgb.amax(1) - rgb.amin(1) <= 4 * torch.finfo(rgb.dtype).eps
 
     def lift(self, angles: Tensor) -> Tensor:
         """`(B, 3, H, W)` -> `(B, G, 3, H, W)`; saturation or luminance element `M // 2` is the image itself."""
-        _, _, max_chroma = _SPACES[self.color_space]
         if self.mode == "pil8":
             middle = [0, *(order // 2 for order in self.group.orders[1:])]
             steps = [[i - m for i, m in zip(element, middle, strict=True)] for element in self.group.elements()]
             return torch.stack([self.decode(self.act(angles, step)) for step in steps], 1)
         hues, saturations, luminances = (self._orbit(angles[:, axis], axis) for axis in range(3))
         # rgb = maximum - chroma * fall(hue): N maps of the one, M * R of the other, one broadcast product for all.
+        max_chroma = get_color_space(self.color_space).max_chroma
         largest, chroma = max_chroma(saturations[:, :, None], luminances[:, None])  # (B, M, R, H, W)
         fall = hue_fall(hues)[:, :, None, None]  # (B, N, 1, 1, 3, H, W)
         lifted = torch.addcmul(largest[:, None, :, :, None], chroma[:, None, :, :, None], fall, value=-1)
