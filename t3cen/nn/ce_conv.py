@@ -92,7 +92,8 @@ class CEConv2d(GroupConv2d):
     Args:
         in_channels, out_channels, kernel_size, stride, padding, dilation, bias, padding_mode, backend: as in `GroupConv2d`.
         group: hue alone.
-        separable: whether the filters are products.
+        separable: whether the filters are products. A 1x1 filter has nothing to separate and stays full, as in the published
+            shortcuts.
 
     Shape:
         input `(B, N, in_channels, H, W)`, output `(B, N, out_channels, H', W')`. Weight `(out, in, N, 1, 1, kh, kw)`;
@@ -120,8 +121,8 @@ class CEConv2d(GroupConv2d):
     ) -> None:
         check_ceconv_group(group)
         super().__init__(in_channels, out_channels, kernel_size, group, stride, padding, dilation, bias, padding_mode, backend)
-        self.separable = separable
-        if separable:
+        self.separable = separable and self.kernel_size != (1, 1)
+        if self.separable:
             # Both factors start uniform on +-1/sqrt(C N kh kw), as published.
             bound = 1 / math.sqrt(self.fan_in)
             plane, orders = self.weight[:, :, :1], (out_channels, in_channels, *group.orders, 1, 1)

@@ -141,6 +141,12 @@ def test_separable_starts_as_published():
     assert sum(p.numel() for p in layer.parameters()) == 32 * 16 * (9 + 3) + 32
 
 
+def test_one_by_one_filters_have_nothing_to_separate():
+    layer = CEConv2d(2, 3, 1, ColorGroup(3), separable=True)
+    assert set(layer.state_dict()) == {"weight", "bias"}
+    assert layer.weight.shape == (3, 2, 3, 1, 1, 1, 1)
+
+
 def test_every_parameter_gets_a_gradient_and_nothing_else_is_saved():
     group = ColorGroup(3)
     lifting, hidden = CELiftingConv2d(3, 2, 3, group), CEConv2d(2, 3, 3, group, separable=True)
