@@ -1,0 +1,91 @@
+"""How long is left: steps still to go times seconds a step, measured on one device."""
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from t3cen.experiments import Run
+from t3cen.results.composition import compose
+from t3cen.results.records import Record
+
+STEP_TIMES = Path("measured", "step_times.json")
+TRAINING_IMAGES = {
+    "MNIST": 60_000, "Shapes3D": 48_000, "SmallNORB": 8_100, "Camelyon": 302_436, "CIFAR10": 50_000, "CIFAR100": 50_000,
+    "STL10": 5_000, "Caltech101": 5_813, "Pets": 3_680, "Cars": 8_144, "KUTomaData": 700,
+}  # fmt: skip
+"""Published sizes of the training sets, by class of t3cen.data; of use only until a record says how many steps a run takes."""
+
+
+def steps_of(config: Mapping[str, Any]) -> int | None:
+    """Optimisation steps of a composed configuration, or None where the length of an epoch is not known."""
+    trainer, data = config["trainer"], config["data"]
+    lengths = []
+    if (trainer.get("max_steps") or 0) > 0:
+        lengths.append(trainer["max_steps"])
+    if (trainer.get("max_epochs") or 0) > 0:
+        images = TRAINING_IMAGES.get(data["_target_"].rpartition(".")[2])
+        images = data.get("train_size") or images
+        if images is not None:
+            lengths.append(trainer["max_epochs"] * math.ceil(images / data["batch_size"]))
+    return min(lengths, default=None)
+
+
+@dataclass
+class Clock:
+    """Seconds a step of each run takes, and steps it has, at one scale and on one device.
+
+    A run that was never timed is taken to need what its network needs on the data set's other timed runs: the median of
+    the same family and group, or failing that, of all of them.
+
+    Args:
+        scale: records of other scales are not looked at.
+        device: a part of the device's name; None takes every device, which mixes them.
+    """
+
+    scale: str
+    device: str | None = None
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    steps: dict[str, int] = field(default_factory=dict)
+    devices: Counter[str] = field(default_factory=Counter)
+
+    def learn(self, records: Iterable[Record]) -> None:
+        """Take in the steps and step times of finished runs."""
+        for record in records:
+            if record.scale == self.scale and all(change.startswith("data.source=") for change in record.changes):
+                self.steps[record.name] = int(record.content.get("steps", 0))
+                self.add(str(record.content.get("device", "unknown")), record.name, record.content.get("step_seconds"))
+
+    def add(self, device: str, name: str, seconds: float | None) -> None:
+        """Take in one step time."""
+        if seconds and (self.device is None or self.device.lower() in device.lower()):
+            self.devices[device] += 1
+            self.seconds[name].append(seconds)
+
+    def total_steps(self, run: Run) -> int | None:
+        """Steps of a whole run, or None where nothing tells."""
+        return self.steps.get(run.name) or steps_of(compose(run, self.scale))
+
+    def step_seconds(self, run: Run, others: Mapping[str, Run]) -> float | None:
+        """Seconds a step takes, or None where nothing comparable was timed."""
+        if own := self.seconds.get(run.name):
+            return median(own)
+        same_data = [name for name in self.seconds if name in others and others[name].data == run.data]
+        alike = [name for name in same_data if (others[name].model, others[name].group) == (run.model, run.group)]
+        values = [value for name in alike or same_data for value in self.seconds[name]]
+        return median(values) if values else None
+
+    def hours(self, run: Run, done: int, others: Mapping[str, Run]) -> float | None:
+        """Hours that a run with `done` steps behind it still takes, or None where that cannot be told."""
+        total, seconds = self.total_steps(run), self.step_seconds(run, others)
+        return None if total is None or seconds is None else max(total - done, 0) * seconds / 3600
+
+
+def step_times(outputs: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """Step times that were measured alone (scripts/status.py --measure), as `{device: {scale: {run: seconds}}}`."""
+    path = outputs / STEP_TIMES
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

@@ -1,0 +1,87 @@
+"""Where a run stands, from what lies in its folder: done, running, failed, unfinished or missing."""
+
+import csv
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from t3cen.results.composition import is_current
+from t3cen.results.records import RESULT, BadRecord, read
+
+FAILURE, LOCK = "failure.json", "run.lock"
+STATES = ("done", "running", "stale", "failed", "unfinished", "missing")
+"""In the order in which several folders of one run (other data sources) are weighed against each other."""
+
+
+@dataclass(frozen=True)
+class State:
+    """One seed of one run. `reason` says why it failed or is not used; `steps` is how far it got; `seconds` a step took."""
+
+    kind: str
+    reason: str = ""
+    steps: int = 0
+    seconds: float | None = None
+    folder: Path | None = None
+
+
+def state_of(outputs: Path, scale: str, name: str, seed: int) -> State:
+    """The state of `<outputs>/<scale>/<name>/seed<seed>`, or of the same run on another data source if that got further."""
+    found = [_state(folder) for folder in _folders(Path(outputs) / scale / name, seed)]
+    return min(found, key=lambda state: STATES.index(state.kind), default=State("missing"))
+
+
+def _folders(run: Path, seed: int) -> Iterator[Path]:
+    for folder in (run, *sorted(run.glob("data.source=*"))):
+        if (folder / f"seed{seed}").is_dir():
+            yield folder / f"seed{seed}"
+
+
+def _state(folder: Path) -> State:
+    if (folder / RESULT).exists():
+        try:
+            record = read(folder / RESULT)
+        except BadRecord as error:
+            return State("failed", f"its result is refused: {error}", folder=folder)
+        kind = "done" if is_current(record) else "stale"
+        reason = "" if kind == "done" else "its configuration is not the one composed today"
+        return State(kind, reason, int(record.content.get("steps", 0)), record.content.get("step_seconds"), folder)
+    steps = steps_done(folder)
+    if is_locked(folder / LOCK):
+        return State("running", steps=steps, folder=folder)
+    if (folder / FAILURE).exists():
+        return State("failed", _reason(folder / FAILURE), steps, folder=folder)
+    return State("unfinished" if steps else "missing", steps=steps, folder=folder)
+
+
+def _reason(path: Path) -> str:
+    try:
+        failure = json.loads(path.read_text(encoding="utf-8"))
+        return f"{failure['kind']}: {failure['reason']}"
+    except (ValueError, KeyError, TypeError):
+        return f"{path} cannot be read"
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the lock on `path`, found without touching the lock, so that no run starting now is refused.
+
+    Source: /proc/locks, which lists the locks of this machine; a run on another node counts as unfinished here.
+    """
+    locks = Path("/proc/locks")
+    if not path.exists() or not locks.exists():
+        return False
+    inode = os.stat(path).st_ino
+    lines = (line.split() for line in locks.read_text().splitlines())
+    return any("FLOCK" in fields and "->" not in fields and fields[-3].endswith(f":{inode}") for fields in lines)
+
+
+def steps_done(folder: Path) -> int:
+    """The last training step in the newest metrics file, 0 where nothing was logged."""
+    last = 0
+    for path in folder.glob("csv/*/metrics.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if (row.get("step") or "").isdigit():
+                    last = max(last, int(row["step"]) + 1)
+    return last
