@@ -16,12 +16,13 @@ class KUTomaData(LargeNatural):
     """KUTomaData (paper, "Color as the signal" and appendix "KUTomaData"), from folders of our own making.
 
     No public download of the data set is known, nor its split. The layout read here is
-    `<root>/kutomadata/{train,test}/{ripe,unripe}/*.jpg`; `scripts/prepare_data.py kutomadata --coco ...` makes it from pictures with
-    COCO boxes. Test sets and arguments as for `NaturalData`; the paper's table has `vanilla` alone.
+    `<root>/kutomadata/{train,test}/{ripe,unripe}/*.jpg`; `scripts/prepare_data.py kutomadata --coco ...` makes it from pictures
+    with COCO boxes. One test set, `test`. Arguments as for `NaturalData`.
     """
 
     name = "kutomadata"
     class_names = ("ripe", "unripe")
+    test_names = ("test",)
 
     def read(self) -> Parts:
         return Parts(self._part("train"), self._part("test"))

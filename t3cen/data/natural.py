@@ -36,7 +36,7 @@ class NaturalData(ColorData):
         others: see `ColorData`.
     """
 
-    test_names = ("vanilla", "saturation", "luminance")
+    test_names: tuple[str, ...] = ("vanilla", "saturation", "luminance")
     mean = (0.4914, 0.4822, 0.4465)
     std = (0.2023, 0.1994, 0.2010)
 
@@ -72,15 +72,14 @@ class NaturalData(ColorData):
             self.shorten(hold, self.test_size),
             self.shorten(test, self.test_size),
         )
-        changes: dict[str, Change | None] = {
-            "vanilla": None,
+        reduced: dict[str, Change] = {
             "saturation": Fixed(saturation=-self.reduction, mode=self.shift_mode),
             "luminance": Fixed(luminance=-self.reduction, mode=self.shift_mode),
         }
         return Splits(
             train=TrainItems(parts.train, learn, self.crop(), self.augmentation, self.seed),
             validation={name: TestItems(parts.train, hold, view=self.view()) for name in self.validation_names},
-            test={name: TestItems(parts.test, test, change, view=self.view()) for name, change in changes.items()},
+            test={name: TestItems(parts.test, test, reduced.get(name), view=self.view()) for name in self.test_names},
             provenance={"reduction": self.reduction},
         )
 

@@ -110,29 +110,34 @@ class Shapes3D(ColorData):
         }
 
     def prepare(self) -> Splits:
-        sources = self._sources()
-        order = permutation(60_000, self.split_seed, 0)
-        learn, tested = order[:48_000].sort().values, order[48_000:].sort().values
-        rows = {block: block_rows(block) for block in sources}
-        learn, hold = self.hold_out(learn)
-        learn = rows["A"][self.shorten(learn, self.train_size)]
-        hold = rows["A"][self.shorten(hold, self.test_size)]
-        tested = self.shorten(tested, self.test_size)
+        sources, rows = self._sources(), self.rows()
         base = sources["A"]
-        tests: dict[str, Dataset[Any]] = {"A": TestItems(base, rows["A"][tested])}
+        tests: dict[str, Dataset[Any]] = {"A": TestItems(base, rows["A"])}
         if self.variant == "hue":
-            tests |= {block: TestItems(sources[block], rows[block][tested]) for block in ("B", "C")}
+            tests |= {block: TestItems(sources[block], rows[block]) for block in ("B", "C")}
         for number, (name, change) in enumerate(self._changes().items()):
-            tests[name] = TestItems(base, rows["A"][tested], change, seed=self.split_seed + number)
+            tests[name] = TestItems(base, rows["A"], change, seed=self.split_seed + number)
         if "C_parts" in self.test_names:
             assert isinstance(base, RenderedShapes)
-            tests["C_parts"] = PartsItems(base, rows["A"][tested], PartsShift(self.shift_mode), self.split_seed)
+            tests["C_parts"] = PartsItems(base, rows["A"], PartsShift(self.shift_mode), self.split_seed)
         return Splits(
-            train=TrainItems(base, learn, Flip() if self.flip else None, self.augmentation, self.seed),
-            validation={name: TestItems(base, hold) for name in self.validation_names},
+            train=TrainItems(base, rows["train"], Flip() if self.flip else None, self.augmentation, self.seed),
+            validation={name: TestItems(base, rows["validation"]) for name in self.validation_names},
             test=tests,
             provenance={"variant": self.variant, "file": FILE if self.source == "files" else None},
         )
+
+    def rows(self) -> dict[str, Tensor]:
+        """Numbers in the whole data set of the images of each set: `train`, `validation`, and `A`, `B`, `C` of the test."""
+        order = permutation(60_000, self.split_seed, 0)
+        learn, hold = self.hold_out(order[:48_000].sort().values)
+        tested = self.shorten(order[48_000:].sort().values, self.test_size)
+        blocks = {block: block_rows(block) for block in BLOCKS}
+        return {
+            "train": blocks["A"][self.shorten(learn, self.train_size)],
+            "validation": blocks["A"][self.shorten(hold, self.test_size)],
+            **{block: rows[tested] for block, rows in blocks.items()},
+        }
 
     def _changes(self) -> dict[str, Change]:
         if self.variant == "saturation":
