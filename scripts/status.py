@@ -67,7 +67,7 @@ def print_table(table: Table, states: States, clock: Clock) -> None:
             source = section.row(row.same_as) if row.same_as else row
             runs = [run_of(source, column) for column in columns]
             label = f"{row.label} (as {source.label})" if row.same_as else row.label
-            grid.add_row(label, *(cell([states[r.name, s] for s in table.seeds], clock.total_steps(r)) for r in runs))
+            grid.add_row(label, *(cell([states[r.name, s] for s in table.seeds], clock.total_steps(r, all_runs())) for r in runs))
         console.print(grid)
     for run in runs_of(table):
         for seed in table.seeds:

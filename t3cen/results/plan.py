@@ -52,6 +52,7 @@ class Clock:
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     steps: dict[str, int] = field(default_factory=dict)
     devices: Counter[str] = field(default_factory=Counter)
+    _declared: dict[str, int | None] = field(default_factory=dict)
 
     def learn(self, records: Iterable[Record]) -> None:
         """Take in the steps and step times of finished runs."""
@@ -66,9 +67,15 @@ class Clock:
             self.devices[device] += 1
             self.seconds[name].append(seconds)
 
-    def total_steps(self, run: Run) -> int | None:
-        """Steps of a whole run, or None where nothing tells."""
-        return self.steps.get(run.name) or steps_of(compose(run, self.scale))
+    def total_steps(self, run: Run, others: Mapping[str, Run]) -> int | None:
+        """Steps of a whole run: its own, those of a finished run on the same data, or those its configuration says, if any."""
+        same_data = [name for name in self.steps if name in others and others[name].data == run.data]
+        for name in (run.name, *same_data):
+            if self.steps.get(name):
+                return self.steps[name]
+        if run.name not in self._declared:
+            self._declared[run.name] = steps_of(compose(run, self.scale))
+        return self._declared[run.name]
 
     def step_seconds(self, run: Run, others: Mapping[str, Run]) -> float | None:
         """Seconds a step takes, or None where nothing comparable was timed."""
@@ -81,7 +88,7 @@ class Clock:
 
     def hours(self, run: Run, done: int, others: Mapping[str, Run]) -> float | None:
         """Hours that a run with `done` steps behind it still takes, or None where that cannot be told."""
-        total, seconds = self.total_steps(run), self.step_seconds(run, others)
+        total, seconds = self.total_steps(run, others), self.step_seconds(run, others)
         return None if total is None or seconds is None else max(total - done, 0) * seconds / 3600
 
 
