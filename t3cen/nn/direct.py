@@ -9,18 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-Pair = Sequence[int]
+from t3cen.nn.plane import Plane
 
 
-def direct_group_conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    orders: Sequence[int],
-    stride: Pair = (1, 1),
-    padding: Pair = (0, 0),
-    dilation: Pair = (1, 1),
-) -> Tensor:
+def direct_group_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, orders: Sequence[int], plane: Plane) -> Tensor:
     """`out(a) = sum_b input(b) * weight(a - b)`, the readable reference the fast backend is tested against.
 
     Args:
@@ -28,7 +20,7 @@ def direct_group_conv2d(
         weight: `(C', C, *orders, kh, kw)`.
         bias: `(C',)` or None; the same for every group element.
         orders: of the cyclic factors.
-        stride, padding, dilation: as in `torch.nn.functional.conv2d`.
+        plane: stride, padding and dilation.
 
     Returns:
         `(B, G, C', H', W')`.
@@ -38,7 +30,7 @@ def direct_group_conv2d(
     bank = expand_filters(weight, orders)
     size = input.shape[1]
     repeated = None if bias is None else bias.repeat(size)
-    out = F.conv2d(input.flatten(1, 2), bank, repeated, stride, padding, dilation)
+    out = F.conv2d(input.flatten(1, 2), bank, repeated, *plane)
     return out.unflatten(1, (size, -1))
 
 

@@ -14,8 +14,8 @@ from t3cen.groups import CyclicProduct
 from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.direct import direct_group_conv2d
 from t3cen.nn.fourier import fourier_group_conv2d, transform_filters
+from t3cen.nn.plane import Pair, Plane
 
-Pair = tuple[int, int]
 BACKENDS = ("auto", "direct", "fourier")
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -110,10 +110,15 @@ class GroupConv2d(nn.Module):
             mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
             padded = F.pad(input.flatten(0, 1), (left, right, top, bottom), mode)
             input, padding = padded.unflatten(0, input.shape[:2]), (0, 0)
+        plane = Plane(self.stride, padding, self.dilation)
         if self.resolved_backend == "direct":
-            return direct_group_conv2d(input, weight, bias, self.cyclic_orders, self.stride, padding, self.dilation)
-        filters = transform_filters(weight, self.filters)
-        return fourier_group_conv2d(input, filters, bias, self.signal, self.output, self.stride, padding, self.dilation)
+            return direct_group_conv2d(input, weight, bias, self.cyclic_orders, plane)
+        device = input.device.type
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+        # Rounding before or between the transforms would cost equivariance, so they keep their precision.
+        with torch.autocast(device, enabled=False):
+            filters = transform_filters(weight, self.filters).to(dtype)
+            return fourier_group_conv2d(input, filters, bias, self.signal, self.output, plane)
 
     @property
     def cyclic_orders(self) -> tuple[int, ...]:
@@ -150,9 +155,10 @@ class GroupConv2d(nn.Module):
             raise ValueError(f"{input.shape[2]} channels in the input {tuple(input.shape)}, {self.in_channels} expected")
 
     def _make_matrices(self) -> None:
-        """The fixed matrices, exact in the weight's precision; they are derived, so they stay out of `state_dict`."""
+        """The fixed matrices, exact in the weight's precision, float32 at least; derived, so they stay out of `state_dict`."""
         for name, matrix in cyclic_convolution(self.cyclic_orders)._asdict().items():
-            self.register_buffer(name, torch.as_tensor(matrix).to(self.weight), persistent=False)
+            dtype = torch.promote_types(self.weight.dtype, torch.float32)
+            self.register_buffer(name, torch.as_tensor(matrix).to(self.weight.device, dtype), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> GroupConv2d:
         module = cast(GroupConv2d, super()._apply(fn, recurse))

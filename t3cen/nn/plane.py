@@ -1,0 +1,21 @@
+"""How a kernel moves over the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Pair = tuple[int, int]
+
+
+class Plane(NamedTuple):
+    """Stride, padding and dilation, each vertical and horizontal, as in `torch.nn.functional.conv2d`."""
+
+    stride: Pair = (1, 1)
+    padding: Pair = (0, 0)
+    dilation: Pair = (1, 1)
+
+    def output_size(self, size: Sequence[int], kernel: Sequence[int]) -> Pair:
+        """Height and width after a kernel of this size."""
+        height, width = ((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(size, kernel, *self, strict=True))
+        return height, width
