@@ -47,17 +47,20 @@ class PrintedCell:
         return self.published.mark if self.published else None
 
     @property
-    def difference(self) -> str:
+    def short_difference(self) -> str:
         """Ours minus the paper's, and whether they agree."""
         if self.text is not None and self.paper is not None:
             return "same" if self.text == self.paper_value else "differs"
         if self.comparison is None:
             return "–"
-        sign = f"{self.comparison.difference:+{self.digits}}"
-        if self.comparison.agrees is None:
-            return sign
-        p = f" (p={self.comparison.p:.2g})" if self.comparison.p is not None else ""
-        return f"{sign} {'agrees' if self.comparison.agrees else 'differs'}{p}"
+        verdict = {True: " agrees", False: " differs", None: ""}[self.comparison.agrees]
+        return f"{self.comparison.difference:+{self.digits}}{verdict}"
+
+    @property
+    def difference(self) -> str:
+        """The same, with the p-value where there is one."""
+        p = self.comparison.p if self.comparison else None
+        return self.short_difference + (f" (p={p:.2g})" if p is not None else "")
 
 
 @dataclass(frozen=True)

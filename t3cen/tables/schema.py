@@ -167,8 +167,9 @@ def _check(table: Table, where: str) -> None:
 
 @cache
 def tables(directory: Path = TABLE_DIR) -> dict[str, Table]:
-    """Every declared table by name."""
-    return {path.stem: parse(path.stem, path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.yaml"))}
+    """Every declared table by name, the paper's first."""
+    declared = (parse(path.stem, path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.yaml")))
+    return {table.name: table for table in sorted(declared, key=lambda table: table.source == "own")}
 
 
 def get_table(name: str, directory: Path = TABLE_DIR) -> Table:

@@ -1,0 +1,116 @@
+"""The report is one page that needs nothing else, complete, and fits a phone."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from t3cen.tables import curves
+from t3cen.tables.schema import TABLE_DIR
+
+VOID = {"meta", "img", "br", "line", "circle", "polyline"}
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
+    "53de0000000c49444154789c6360606000000004000160eb3c0f0000000049454e44ae426082"
+)
+
+
+class Reader(HTMLParser):
+    """Collects what a page refers to, and fails on tags that are not closed in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.references, self.identifiers = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.references += [values[key] for key in ("href", "src") if key in values]
+        self.identifiers += [values["id"]] if "id" in values else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture
+def report(result_file, tmp_path, capsys):
+    for seed in (1999, 2000):
+        for run in ("shapes3d_hue_resnet44", "shapes3d_hue_h4", "camelyon_s4"):
+            tests = {"test": 880} if run == "camelyon_s4" else {"A": 1000, "B": 490 + seed % 7, "C": 730}
+            path = result_file(run, seed, tests, versions={"torch": "2.9"})
+            log = path.parent / "csv" / "sitting_0" / "metrics.csv"
+            log.parent.mkdir(parents=True)
+            log.write_text("epoch,step,train/loss,validation/validation/error\n0,0,2.0,\n0,10,1.0,\n0,20,,0.25\n0,30,,0.125\n")
+    result_file("mnist_h4", 1999, {"in": 980, "shift": 950}, scale="laptop", source="bundled", device="<cpu>")
+    result_file("mnist_h5", 1999, {"in": 980, "shift": 950}, epochs=1)
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "coverage.png").write_bytes(PIXEL)
+    (tmp_path / "figures" / "coverage.json").write_text('{"command": "draw coverage"}')
+    spec = importlib.util.spec_from_file_location("make_report", TABLE_DIR.parents[1] / "scripts" / "make_report.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.main(["--outputs", str(tmp_path)]) == 0
+    assert "7 results, 1 refused" in capsys.readouterr().out
+    return tmp_path / "report.html"
+
+
+def test_page_is_whole_and_needs_nothing_else(report):
+    reader = Reader()
+    reader.feed(report.read_text())
+    assert reader.open == []
+    assert len(reader.identifiers) == len(set(reader.identifiers))
+    inside = [r for r in reader.references if r.startswith("#")]
+    assert {r[1:] for r in inside} <= set(reader.identifiers)
+    embedded = [r for r in reader.references if r.startswith("data:image/png;base64,")]
+    assert len(embedded) == 1
+    links = [r for r in reader.references if r not in inside and r not in embedded]
+    assert len(links) == 7
+    assert all((report.parent / link).is_file() for link in links)
+    assert not re.search(r"https?://|@import|<script", report.read_text())
+
+
+def test_page_shows_tables_by_scale_curves_refusals_and_environment(report):
+    page = report.read_text()
+    assert page.index("Scale paper") < page.index("Scale laptop")
+    assert "paper 51.25" in page
+    assert page.count('<figure class="card">') == 3 + 2  # T3CEN-H4 is in two ablations too
+    assert "it is partial: 1 of 5 epochs" in page
+    assert "&lt;cpu&gt;" in page
+    assert "2.9 (6)" in page
+
+
+def test_sittings_join_and_the_later_one_counts(tmp_path):
+    for sitting, text in enumerate(("step,train/loss,epoch\n0,4.0,0\n10,3.0,0\n", "step,train/loss,epoch\n10,2.5,0\n20,2.0,0\n")):
+        path = tmp_path / "csv" / f"sitting_{sitting}" / "metrics.csv"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    assert curves.read(tmp_path) == {"train/loss": [(0.0, 4.0), (10.0, 2.5), (20.0, 2.0)]}
+
+
+def test_long_curves_are_averaged_not_sampled():
+    thinned = curves.thin([(float(x), float(x % 2)) for x in range(1000)], most=100)
+    assert len(thinned) == 100
+    assert {y for _, y in thinned} == {0.5}
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_fits_the_window(report, width, tmp_path):
+    probe = "<script>document.title = 'width ' + document.documentElement.scrollWidth + ' of ' + innerWidth</script></body>"
+    page = Path(tmp_path, "probe.html")
+    page.write_text(report.read_text().replace("</body>", probe).replace("<details>", "<details open>"))
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom", page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    scroll, inner = re.search(r"width (\d+) of (\d+)", done.stdout).groups()
+    assert int(inner) == width
+    assert int(scroll) <= width
