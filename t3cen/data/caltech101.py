@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from t3cen.data.errors import DataError
 from t3cen.data.files import FileSource
 from t3cen.data.natural import LargeNatural, Parts
@@ -20,6 +22,7 @@ class Caltech101(LargeNatural):
 
     name = "caltech101"
     class_names = tuple(f"class {i}" for i in range(101))
+    published: ClassVar[dict[str, int]] = {"train": 8_677, "test": 8_677}
 
     def read(self) -> Parts:
         from torchvision import datasets

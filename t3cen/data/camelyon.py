@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -49,6 +49,7 @@ class Camelyon(ColorData):
     sources = ("files", "synthetic")
     sized_sources = ("files", "synthetic")
     native_size = 96
+    published: ClassVar[dict[str, int]] = {"all": 455_954}
     validation_names = ("id", "ood")
     test_names = ("test",)
 
@@ -81,7 +82,11 @@ class Camelyon(ColorData):
             train=train,
             validation={name: tests[name] for name in self.validation_names},
             test={"test": tests["test"]},
-            provenance={"protocol": self.protocol, "hospitals": {"train": TRAIN_HOSPITALS, "id": TRAIN_HOSPITALS, **hospitals}},
+            provenance={
+                "protocol": self.protocol,
+                "hospitals": {"train": TRAIN_HOSPITALS, "id": TRAIN_HOSPITALS, **hospitals},
+                **(self.compare(all=len(source)) if self.source == "files" else {}),
+            },
         )
 
     def _synthetic(self) -> tuple[Source, Tensor, Tensor]:

@@ -15,6 +15,7 @@ class Cars(LargeNatural):
 
     name = "cars"
     class_names = tuple(f"car {i}" for i in range(196))
+    published: ClassVar[dict[str, int]] = {"train": 8_144, "test": 8_041}
 
     annotations: ClassVar[dict[str, str]] = {"train": "devkit/cars_train_annos.mat", "test": "cars_test_annos_withlabels.mat"}
 

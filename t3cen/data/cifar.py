@@ -18,6 +18,7 @@ class CIFAR10(SmallNatural):
 
     name = "cifar10"
     class_names: tuple[str, ...] = CIFAR10_CLASSES
+    published: ClassVar[dict[str, int]] = {"train": 50_000, "test": 10_000}
     native_size = 32
     _torchvision: ClassVar[str] = "CIFAR10"
 

@@ -10,6 +10,14 @@ class DataError(RuntimeError):
     """A data set is missing, incomplete or damaged; the message names the file and what to do."""
 
 
+class MissingData(DataError):
+    """Files that are not there. Attributes: `what`, `where`."""
+
+    def __init__(self, message: str, what: str = "", where: str = "") -> None:
+        super().__init__(message)
+        self.what, self.where = what, where
+
+
 def missing(name: str, what: str, where: Path | str, alternatives: Sequence[str] = (), *, folder: str | None = None) -> DataError:
     """The error for absent files.
 
@@ -23,7 +31,8 @@ def missing(name: str, what: str, where: Path | str, alternatives: Sequence[str]
     ways = [f"`python scripts/prepare_data.py {folder or name}` downloads it or says how to get it"]
     ways += [f"`data.source={source}` does without the files" for source in alternatives]
     ways += ["`data_root=PATH` (root=... in Python) points to a copy elsewhere"]
-    return DataError(f"{name}: {what} is missing; looked for {Path(where).absolute()}. Ways on: " + "; ".join(ways) + ".")
+    message = f"{name}: {what} is missing; looked for {Path(where).absolute()}. Ways on: {'; '.join(ways)}."
+    return MissingData(message, what, str(where))
 
 
 def broken(name: str, path: Path | str, why: str) -> DataError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -64,6 +64,7 @@ class MNIST(ColorData):
     class_names = tuple("0123456789")
     sources = ("files", "bundled")
     native_size = 28
+    published: ClassVar[dict[str, int]] = {"train": 60_000, "test": 10_000}
     test_names = ("in", "shift")
 
     def __init__(
@@ -101,7 +102,13 @@ class MNIST(ColorData):
                 "in": TestItems(ColoredDigits(test_grey, test_labels, inside), tests),
                 "shift": TestItems(ColoredDigits(test_grey, test_labels, outside), tests),
             },
-            provenance={"digits": self.digits, "train_hue": self.train_hue, "test_hue": self.test_hue, "angle": self.angle},
+            provenance={
+                "digits": self.digits,
+                "train_hue": self.train_hue,
+                "test_hue": self.test_hue,
+                "angle": self.angle,
+                **(self.compare(train=len(train_grey), test=len(test_grey)) if self.source == "files" else {}),
+            },
         )
 
     def _hues(self, count: int, degrees: tuple[float, ...], set_number: int) -> Tensor:

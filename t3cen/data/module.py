@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from t3cen.data.items import Augmentation
 from t3cen.data.randomness import permutation
 from t3cen.data.samplers import EpochOrder, Share, TrainLoader
 
+log = logging.getLogger(__name__)
 SHIFT_MODES = ("clip", "fold", "scale")
 
 
@@ -81,6 +83,7 @@ class ColorData(pl.LightningDataModule):
     class_names: Sequence[str]
     sources: ClassVar[tuple[str, ...]] = ("files",)
     native_size: ClassVar[int]
+    published: ClassVar[Mapping[str, int]] = {}
     sized_sources: ClassVar[tuple[str, ...]] = ()
     mean: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
     std: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
@@ -131,6 +134,8 @@ class ColorData(pl.LightningDataModule):
         if validation_fraction == 0:
             self.validation_names = tuple(name for name in self.validation_names if name != "validation")
         self._splits: Splits | None = None
+        self._loader: TrainLoader | None = None
+        self._position: dict[str, int] | None = None
 
     @property
     def num_classes(self) -> int:
@@ -160,6 +165,16 @@ class ColorData(pl.LightningDataModule):
         if size is None or size >= len(indices):
             return indices
         return indices[permutation(len(indices), self.split_seed, 2)[:size].sort().values]
+
+    def compare(self, **found: int) -> dict[str, Any]:
+        """Compare numbers of pictures with the published ones; for the provenance. An incomplete set is loaded, and told of."""
+        wrong = [
+            f"{found[part]:,} of {count:,} {part} pictures" for part, count in self.published.items() if found[part] != count
+        ]
+        if self.is_fake or not wrong:
+            return {"complete": not self.is_fake}
+        log.warning("%s under %s is not the published data set: it has %s", self.name, self.root.absolute(), ", ".join(wrong))
+        return {"complete": False, "incomplete": ", ".join(wrong)}
 
     # -- loaders -------------------------------------------------------------------------------------------------------
 
@@ -202,7 +217,19 @@ class ColorData(pl.LightningDataModule):
         rank, processes = self._process()
         items = self.splits.train
         order = EpochOrder(len(items), self.batch_size, self.seed, rank, processes)  # type: ignore[arg-type]
-        return TrainLoader(items, order, **self._options())
+        self._loader = TrainLoader(items, order, **self._options())
+        if self._position is not None:
+            self._loader.load_state_dict(self._position)
+            self._position = None
+        return self._loader
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where training is within its epoch, for Lightning's checkpoints."""
+        return {} if self._loader is None else {"train": self._loader.state_dict()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        # Lightning restores a loader only after a schedule has asked for the number of steps, and by then it has begun
+        self._position = state_dict.get("train")
 
     def val_dataloader(self) -> list[DataLoader[Any]]:
         return [self._test_loader(items) for items in self.splits.validation.values()]

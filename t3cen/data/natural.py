@@ -80,7 +80,7 @@ class NaturalData(ColorData):
             train=TrainItems(parts.train, learn, self.crop(), self.augmentation, self.seed),
             validation={name: TestItems(parts.train, hold, view=self.view()) for name in self.validation_names},
             test={name: TestItems(parts.test, test, reduced.get(name), view=self.view()) for name in self.test_names},
-            provenance={"reduction": self.reduction},
+            provenance={"reduction": self.reduction, **self.compare(train=len(parts.train), test=len(parts.test))},
         )
 
 

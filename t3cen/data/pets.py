@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from t3cen.data.files import FileSource
 from t3cen.data.natural import LargeNatural, Parts
 from t3cen.data.torchvision_files import read, require
@@ -12,6 +14,7 @@ class Pets(LargeNatural):
 
     name = "pets"
     class_names = tuple(f"breed {i}" for i in range(37))
+    published: ClassVar[dict[str, int]] = {"train": 3_680, "test": 3_669}
 
     def read(self) -> Parts:
         folder = self.root / "oxford-iiit-pet"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -72,6 +72,7 @@ class SmallNORB(ColorData):
     sources = ("files", "hub", "rendered")
     sized_sources = ("files", "hub", "rendered")
     native_size = 96
+    published: ClassVar[dict[str, int]] = {"train": 24_300, "test": 24_300}
     test_names = ("A", "B", "C")
 
     def prepare(self) -> Splits:
@@ -89,7 +90,10 @@ class SmallNORB(ColorData):
                 name: TestItems(train, self.shorten(hold, self.test_size), view=resize) for name in self.validation_names
             },
             test=tests,
-            provenance={"lightings": LIGHTINGS},
+            provenance={
+                "lightings": LIGHTINGS,
+                **(self.compare(train=len(train), test=len(test)) if self.source != "rendered" else {}),
+            },
         )
 
     def _rendered(self) -> list[tuple[GreyPictures, Tensor]]:

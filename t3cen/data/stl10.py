@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -19,6 +19,7 @@ class STL10(LargeNatural):
 
     name = "stl10"
     class_names = ("airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck")
+    published: ClassVar[dict[str, int]] = {"train": 5_000, "test": 8_000}
 
     def read(self) -> Parts:
         from torchvision import datasets

@@ -1,0 +1,147 @@
+"""Files from the network and archives, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from t3cen.data.errors import DataError
+
+log = logging.getLogger(__name__)
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file to download.
+
+    Attributes:
+        urls: mirrors, tried in this order.
+        size: bytes, where known.
+        md5, sha256: published checksums, where known.
+    """
+
+    urls: Sequence[str]
+    size: int | None = None
+    md5: str | None = None
+    sha256: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.urls[0].rstrip("/").rsplit("/", 1)[-1]
+
+
+def fetch(remote: Remote, target: Path, timeout: float = 60.0) -> Path:
+    """Download a file; an interrupted download goes on where it stopped.
+
+    It grows under the name `<target>.part` and gets its own name only when its size and checksum are right.
+
+    Raises:
+        DataError: no mirror has it, the connection broke, or what came is not the published file.
+    """
+    if target.exists():
+        verify(remote, target)
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    failures = []
+    for url in remote.urls:
+        try:
+            _receive(url, part, remote.size, timeout)
+        except urllib.error.HTTPError as error:
+            failures.append(f"{url}: the server answers {error.code} {error.reason}")
+        except (urllib.error.URLError, TimeoutError, ConnectionError, OSError) as error:
+            failures.append(f"{url}: no connection ({getattr(error, 'reason', error)})")
+        else:
+            try:
+                verify(remote, part)
+            except DataError:
+                part.unlink()  # going on from wrong bytes can never end well
+                raise
+            os.replace(part, target)
+            return target
+    raise DataError(
+        f"{target.name} could not be downloaded. " + "; ".join(failures) + ". What has come is kept; try again later."
+    )
+
+
+def _receive(url: str, part: Path, size: int | None, timeout: float) -> None:
+    have = part.stat().st_size if part.exists() else 0
+    if size is not None and have == size:
+        return
+    request = urllib.request.Request(url, headers={"User-Agent": "t3cen", **({"Range": f"bytes={have}-"} if have else {})})
+    with urllib.request.urlopen(request, timeout=timeout) as answer:
+        # 206: the server goes on from where we stopped; 200: it begins again
+        mode = "ab" if answer.status == 206 else "wb"
+        expected = int(answer.headers.get("Content-Length") or 0) + (have if mode == "ab" else 0)
+        with part.open(mode) as file:
+            shutil.copyfileobj(answer, file, BLOCK)
+    got = part.stat().st_size
+    if expected and got < expected:
+        raise ConnectionError(f"the connection ended after {got:,} of {expected:,} bytes")
+    log.info("received %s, %s bytes", part.name.removesuffix(".part"), f"{got:,}")
+
+
+def verify(remote: Remote, path: Path) -> None:
+    """Compare a file with its published size and checksums.
+
+    Raises:
+        DataError: it differs.
+    """
+    size = path.stat().st_size
+    if remote.size is not None and size != remote.size:
+        raise DataError(f"{path} has {size:,} bytes, {remote.size:,} expected; delete it and download again")
+    for name, expected in (("md5", remote.md5), ("sha256", remote.sha256)):
+        if expected is not None:
+            found = checksum(path, name)
+            if found != expected:
+                raise DataError(f"{path} has {name} {found}, {expected} expected; delete it and download again")
+
+
+def checksum(path: Path, algorithm: str) -> str:
+    """Hexadecimal digest of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+def extract(archive: Path, folder: Path) -> None:
+    """Unpack a tar (however compressed) or zip archive into a folder.
+
+    Raises:
+        DataError: it is damaged, or holds paths that lead out of the folder.
+    """
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as zipped:
+                zipped.extractall(folder)
+        else:
+            with tarfile.open(archive) as packed:
+                packed.extractall(folder, filter="data")
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError) as error:
+        raise DataError(f"{archive} cannot be unpacked ({error}); delete it and download again") from error
+
+
+def whole_folder(target: Path, fill: Callable[[Path], None]) -> None:
+    """Make a folder by `fill(temporary folder)`; it gets its name when it is complete.
+
+    Raises:
+        DataError: there is one of that name already.
+    """
+    if target.exists():
+        raise DataError(f"{target} exists already; move or delete it to make it anew")
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.part")
+    temporary.mkdir(parents=True)
+    try:
+        fill(temporary)
+        os.replace(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -1,0 +1,129 @@
+"""Downloads against a server of our own: resumed, verified, and whole or absent."""
+
+import hashlib
+import http.server
+import tarfile
+import threading
+import zipfile
+
+import pytest
+
+from t3cen.data.download import Remote, extract, fetch, whole_folder
+from t3cen.data.errors import DataError
+
+CONTENT = bytes(range(256)) * 400
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serves CONTENT at /file, with ranges; /plain ignores ranges; /cut breaks off half way; anything else is 404."""
+
+    ranges: list  # what was asked for
+
+    def do_GET(self):
+        asked = self.headers.get("Range")
+        type(self).ranges.append(asked)
+        if self.path not in ("/file", "/plain", "/cut"):
+            self.send_error(404)
+            return
+        start = int(asked.split("=")[1].rstrip("-")) if asked and self.path != "/plain" else 0
+        body = CONTENT[start:]
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if self.path == "/cut" else body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    Handler.ranges = []
+    running = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{running.server_address[1]}"
+    running.shutdown()
+    running.server_close()
+    thread.join()
+
+
+def remote(*urls, **wrong):
+    return Remote(urls, **{"size": len(CONTENT), "md5": hashlib.md5(CONTENT).hexdigest(), **wrong})
+
+
+def test_whole_file_and_second_call_downloads_nothing(server, tmp_path):
+    target = tmp_path / "deep" / "file"
+    fetch(remote(f"{server}/file"), target)
+    assert target.read_bytes() == CONTENT
+    fetch(remote(f"{server}/file"), target)
+    assert Handler.ranges == [None]
+
+
+@pytest.mark.parametrize("path", ["file", "plain"])
+def test_goes_on_where_it_stopped(server, tmp_path, path):
+    (tmp_path / "x.part").write_bytes(CONTENT[:1000])
+    fetch(remote(f"{server}/{path}"), tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == CONTENT
+    assert Handler.ranges == ["bytes=1000-"]
+    assert not (tmp_path / "x.part").exists()
+
+
+def test_broken_off_is_kept_and_not_taken_for_whole(server, tmp_path):
+    with pytest.raises(DataError, match=r"no connection .*ended after|IncompleteRead"):
+        fetch(remote(f"{server}/cut"), tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+    assert 0 < (tmp_path / "x.part").stat().st_size < len(CONTENT)
+    fetch(remote(f"{server}/file"), tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [({"md5": "0" * 32}, "has md5 .* expected"), ({"size": 5, "md5": None}, "bytes, 5 expected")]
+)
+def test_wrong_file_is_thrown_away(server, tmp_path, wrong, message):
+    with pytest.raises(DataError, match=message):
+        fetch(remote(f"{server}/file", **wrong), tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_file_of_that_name_is_noticed(tmp_path):
+    (tmp_path / "x").write_bytes(b"other")
+    with pytest.raises(DataError, match="has 5 bytes"):
+        fetch(remote("http://127.0.0.1:9/x"), tmp_path / "x")
+
+
+def test_dead_link_and_mirror(server, tmp_path):
+    with pytest.raises(DataError, match=r"gone: the server answers 404 .*no connection"):
+        fetch(remote(f"{server}/gone", "http://127.0.0.1:9/x"), tmp_path / "x")
+    fetch(remote(f"{server}/gone", f"{server}/file"), tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == CONTENT
+
+
+def test_archives(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.txt").write_text("a")
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as packed:
+        packed.add(tmp_path / "inner", "inner")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as zipped:
+        zipped.write(tmp_path / "inner" / "a.txt", "inner/a.txt")
+    for name in ("a.tar.gz", "a.zip"):
+        extract(tmp_path / name, tmp_path / "out" / name)
+        assert (tmp_path / "out" / name / "inner" / "a.txt").read_text() == "a"
+    content = (tmp_path / "a.tar.gz").read_bytes()
+    (tmp_path / "cut.tar.gz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        extract(tmp_path / "cut.tar.gz", tmp_path / "out" / "cut")
+
+
+def test_a_folder_is_whole_or_absent(tmp_path):
+    def half(folder):
+        (folder / "a").write_text("a")
+        raise DataError("stopped")
+
+    with pytest.raises(DataError, match="stopped"):
+        whole_folder(tmp_path / "set", half)
+    assert list(tmp_path.iterdir()) == []
+    whole_folder(tmp_path / "set", lambda folder: (folder / "a").write_text("a"))
+    with pytest.raises(DataError, match="exists already"):
+        whole_folder(tmp_path / "set", half)
