@@ -6,14 +6,29 @@ import importlib
 from typing import Any
 
 MODULES = {
-    "best_orders": "entropy",
-    "entropy_density": "entropy",
-    "interval_entropy": "entropy",
-    "most_covered": "coverage",
-    "orbit_values": "coverage",
-    "distinct_values": "coverage",
-    "redundant_values": "redundancy",
-    "redundancy_shares": "redundancy",
+    "ClippedLifting": "analysis.clipped",
+    "ColorStatistics": "analysis.color_statistics",
+    "Recommendation": "analysis.recommendation",
+    "best_orders": "analysis.entropy",
+    "circle_distance": "analysis.distance",
+    "color_signals": "analysis.color_as_label",
+    "commutation_error": "analysis.commutation",
+    "distinct_values": "analysis.coverage",
+    "entropy_density": "analysis.entropy",
+    "equivariance_error": "testing",
+    "group_cost": "analysis.cost",
+    "interval_distance": "analysis.distance",
+    "interval_entropy": "analysis.entropy",
+    "lifting_error": "analysis.restoration",
+    "most_covered": "analysis.coverage",
+    "network_error": "testing",
+    "orbit_values": "analysis.coverage",
+    "recommend": "analysis.recommendation",
+    "recommend_folder": "analysis.folders",
+    "redundancy_shares": "analysis.redundancy",
+    "redundant_values": "analysis.redundancy",
+    "sample_pixels": "analysis.color_statistics",
+    "translate": "analysis.commutation",
 }
 __all__ = tuple(MODULES)
 
@@ -21,7 +36,7 @@ __all__ = tuple(MODULES)
 def __getattr__(name: str) -> Any:
     if name not in MODULES:
         raise AttributeError(f"t3cen.analysis has no {name!r}; it has {', '.join(sorted(MODULES))}")
-    return getattr(importlib.import_module(f"t3cen.analysis.{MODULES[name]}"), name)
+    return getattr(importlib.import_module(f"t3cen.{MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

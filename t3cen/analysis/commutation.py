@@ -57,7 +57,7 @@ def translate(group: CyclicProduct) -> Action:
     return act
 
 
-def commutation(
+def commutation_error(
     lifting: Lifting, function: Function, rgb: Tensor, element: Sequence[float], *, translated: bool = False
 ) -> Commutation:
     """Compare `function(lift(a x))` with `a function(lift(x))` for one shift `a`.

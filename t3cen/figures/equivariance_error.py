@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from t3cen.analysis.commutation import commutation
+from t3cen.analysis.commutation import commutation_error
 from t3cen.figures.networks import network
 from t3cen.figures.style import BLACK, BLUE, DASHES, NETWORKS, canvas, percent, scientific
 
@@ -30,7 +30,8 @@ def draw(
 
     Args:
         images: `(B, 3, H, W)`, RGB in [0, 1].
-        orders: of the saturation group; odd, because LCER has no others. One LCER step is a shift of `1/(M-1)`, one of T3CEN `2/M`.
+        orders: of the saturation group; odd, because LCER has no others. One step of LCER is a shift of `1/(M-1)`, one of
+            T3CEN `2/M`.
         backbone, width: of the networks, see `t3cen.models.build`.
         seed: of their weights.
     """
@@ -40,7 +41,7 @@ def draw(
         for order in orders:
             made, _ = network(backbone, f"s{order}", family=family, width=width, seed=seed)
             measured.append(
-                commutation(made.lifting, made.trunk, images, ONE_STEP_DOWN, translated=family == "lcer").as_dict()  # type: ignore[arg-type]
+                commutation_error(made.lifting, made.trunk, images, ONE_STEP_DOWN, translated=family == "lcer").as_dict()  # type: ignore[arg-type]
             )
         numbers[family] = {key: [one[key] for one in measured] for key in measured[0]}
         numbers[family]["mean_on_angles"] = fmean(numbers[family]["angles"])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from t3cen.analysis.clipped import ClippedLifting
-from t3cen.analysis.commutation import commutation, steps_of
+from t3cen.analysis.commutation import commutation_error, steps_of
 from t3cen.figures.networks import first_stage, network
 from t3cen.figures.style import BLUE, GREY, LABELS, MAP, RED, canvas, percent, scientific, show_image
 from t3cen.models.network import Network
@@ -50,7 +50,7 @@ def draw(
         raise ValueError(f"axis must be one of {', '.join(AXES)}, got {axis!r}")
     numbers: dict[str, Any] = {"axis": axis, "amount": amount, "backbone": backbone, "images": len(images)}
     figure = canvas(1.6 * (sum(orders.values()) + 2.4), 5.6)
-    panels = figure.subfigures(1, 2, width_ratios=[order + 1.2 for order in orders.values()], wspace=0.06)
+    panels: Any = figure.subfigures(1, 2, width_ratios=[order + 1.2 for order in orders.values()], wspace=0.06)
     for panel, (method, order) in zip(panels, orders.items(), strict=True):
         made, weights = _network(method, axis, order, backbone, width, seed, (checkpoints or {}).get(method))
         place = AXES.index(axis) % 3 if axis != "scale" else 0
@@ -58,7 +58,7 @@ def draw(
         whole = tuple(round(step) for step in steps)
         if max(abs(a - b) for a, b in zip(steps, whole, strict=True)) > 1e-6:
             raise ValueError(f"a shift of {amount} in {axis} is {steps[place]:.4g} steps at order {order} of {method}, not whole")
-        measured = commutation(made.lifting, first_stage(made), images, whole, translated=method == "lcer")  # type: ignore[arg-type]
+        measured = commutation_error(made.lifting, first_stage(made), images, whole, translated=method == "lcer")  # type: ignore[arg-type]
         numbers[method] = {"order": order, "steps": whole[place], "weights": weights, **measured.as_dict()}
         title = f"{LABELS[method]}, {'' if axis == 'hue' else axis + ' '}order {order} ({weights})"
         _panel(panel, made, images[shown : shown + 1], whole, place, cyclic=method == "t3cen" or axis == "hue", title=title)
@@ -117,14 +117,22 @@ def _panel(panel: Any, made: Network, rgb: Tensor, steps: tuple[int, ...], place
             grid[row, g + 1].spines[:].set_visible(True)
     for g in range(order):
         source = g + steps[place]
-        grid[1, g + 1].set_title("")
         if not cyclic and not 0 <= source < order:
             grid[1, g + 1].set_xlabel("expected: zeros", color=RED)
             continue
         wraps = not 0 <= source < order
         line = ConnectionPatch(
-            (0.5, -0.03), (0.5, 1.03), "axes fraction", "axes fraction",
-            axesA=grid[0, source % order + 1], axesB=grid[1, g + 1], arrowstyle="-|>", color=BLUE if not wraps else GREY, linestyle="--" if wraps else "-", linewidth=2, mutation_scale=14,
-        )  # fmt: skip
+            (0.5, -0.03),
+            (0.5, 1.03),
+            "axes fraction",
+            "axes fraction",
+            axesA=grid[0, source % order + 1],
+            axesB=grid[1, g + 1],
+            arrowstyle="-|>",
+            color=GREY if wraps else BLUE,
+            linestyle="--" if wraps else "-",
+            linewidth=2,
+            mutation_scale=14,
+        )
         panel.add_artist(line)
     panel.suptitle(title, fontsize=14)

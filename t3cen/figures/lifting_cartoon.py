@@ -32,7 +32,7 @@ def draw(
     rgb = images[shown : shown + 1]
     figure = canvas(1.75 * (order + max(order, lcer_order)) + 1.4, 6.2)
     columns = max(order, lcer_order)
-    panels = figure.subfigures(1, 2, width_ratios=(order, columns), wspace=0.05)
+    panels: Any = figure.subfigures(1, 2, width_ratios=(order, columns), wspace=0.05)
     numbers: dict[str, Any] = {"cover": cover}
     for method, panel in zip(("t3cen", "lcer"), panels, strict=True):
         grid = panel.subplots(3, order if method == "t3cen" else columns, squeeze=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from t3cen.analysis.lifting_error import LEVELS, lifting_error
+from t3cen.analysis.restoration import LEVELS, lifting_error
 from t3cen.figures.style import LABELS, MAP, canvas, scientific, show_image
 from t3cen.groups import ColorGroup
 from t3cen.nn import HSLLifting, LCERLifting

@@ -1,7 +1,8 @@
-"""Networks for figures: with the weights of a finished run where one is given, otherwise with random weights, and saying which."""
+"""Networks for figures, with the weights of a finished run where one is given, otherwise random ones, and saying which."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def load_weights(made: nn.Module, checkpoint: Path) -> None:
         raise ValueError(f"{checkpoint} holds the weights of another network: {error}") from error
 
 
-def first_stage(made: Network) -> Any:
+def first_stage(made: Any) -> Callable[[Tensor], Tensor]:
     """The part of a ResNet that keeps the image's resolution: from a lifted image to feature maps `(B, G, C, H, W)`."""
     if not (hasattr(made, "stem") and hasattr(made, "stages")):
         raise ValueError(f"feature maps are drawn for ResNets, got {type(made).__name__}")
