@@ -3,35 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
 from t3cen.groups import CyclicProduct, RGBGroup, ScaleGroup
-from t3cen.models.network import ConvFactory
+from t3cen.models.network import ConvFactory, NonlinearFactory
 from t3cen.nn import (
     CEConv2d,
     CELiftingConv2d,
     GrayLifting,
+    GroupActivation,
     GroupConv2d,
+    GroupPool,
     HSLLifting,
     IdentityLifting,
+    Interpolate,
     LCERConv2d,
     LCERLifting,
     RGBLifting,
     ScaleLifting,
+    band_limited,
 )
+from t3cen.nn.band_limit import BandLimit
+from t3cen.nn.lifting import Lifting
+
+
+def as_it_is(nonlinearity: nn.Module) -> nn.Module:
+    """A nonlinearity that treats all group elements alike already acts on functions on the group."""
+    return nonlinearity
 
 
 @dataclass(frozen=True)
 class Family:
-    """A lifting and the convolutions that follow it, which have no bias unless asked: a normalisation comes after."""
+    """A lifting and what follows it.
+
+    Attributes:
+        lifting: image -> function on the group.
+        stem, conv: the first and every further convolution, without bias unless asked: a normalisation comes after.
+        nonlinear: how a nonlinearity of the plane is applied to a function on the group.
+        pool: from the mode, `"max"` or `"mean"`, to the pooling over the group at the end.
+        one_statistic: whether red, green and blue must be normalised alike, to commute with rotations of RGB.
+    """
 
     lifting: nn.Module
     stem: ConvFactory
     conv: ConvFactory
+    nonlinear: NonlinearFactory = as_it_is
+    pool: Callable[[str], nn.Module] = GroupPool
+    one_statistic: bool = False
 
 
 FamilyBuilder = Callable[..., Family]
@@ -87,7 +109,31 @@ def ceconv(group: CyclicProduct, *, backend: str, separable: bool, **_: Any) -> 
         lifting=IdentityLifting(),
         stem=partial(CELiftingConv2d, group=group, bias=False),
         conv=partial(CEConv2d, group=group, bias=False, separable=separable, backend=backend),
+        one_statistic=True,
     )
 
 
 FAMILIES: dict[str, FamilyBuilder] = {f.__name__: f for f in (plain, gray, t3cen, t3cen_rgb, t3cen_scale, lcer, ceconv)}
+
+CONTINUOUS = ("t3cen", "t3cen_rgb", "t3cen_scale")
+"""The families whose group is a circle sampled: others have no rotations between their steps to be equivariant to."""
+
+
+def keep_band(family: Family, limit: BandLimit) -> Family:
+    """The same family with features band-limited along the group (docs/continuous.md).
+
+    Raises:
+        ValueError: an order of 2, or a lifting without a Fourier series where `limit.lift` is `"exact"`.
+    """
+    lifting = cast(Lifting, family.lifting)
+    group = lifting.group
+
+    def pool(mode: str) -> nn.Module:
+        return nn.Sequential(Interpolate(group, limit.pool), GroupPool(mode))
+
+    return replace(
+        family,
+        lifting=band_limited(lifting, limit.lift),
+        nonlinear=partial(GroupActivation, group=group, points=limit.activation),
+        pool=pool,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import torch
@@ -15,6 +15,10 @@ class ConvFactory(Protocol):
     def __call__(
         self, in_channels: int, out_channels: int, kernel_size: int, *, stride: int = 1, padding: int = 0, bias: bool = False
     ) -> nn.Module: ...
+
+
+NonlinearFactory = Callable[[nn.Module], nn.Module]
+"""Makes a nonlinearity on functions on the group out of one that treats all group elements alike."""
 
 
 class Normalize(nn.Module):

@@ -6,22 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from t3cen.groups import ColorGroup, CyclicProduct
-from t3cen.models.families import FAMILIES, Family
+from t3cen.models.families import CONTINUOUS, FAMILIES, Family, keep_band
 from t3cen.models.network import Network
 from t3cen.models.resnet import BasicBlock, Bottleneck, ResNet
 from t3cen.models.widths import fixed_parameters
 from t3cen.models.z2cnn import Z2CNN
+from t3cen.nn.band_limit import BandLimit
 
 Architecture = Callable[..., Network]
 
 
 def _resnet(block: type[BasicBlock] | type[Bottleneck], depths: Sequence[int], base_width: int) -> Architecture:
-    def construct(family: Family, order: int, width: int | None, **options: Any) -> Network:
+    def construct(family: Family, order: int, width: int | None, pool: str, **options: Any) -> Network:
         widths = [(width or base_width) * 2**stage for stage in range(len(depths))]
         return ResNet(
             lifting=family.lifting,
             stem=family.stem,
             conv=family.conv,
+            nonlinear=family.nonlinear,
+            pool=family.pool(pool),
             block=block,
             depths=depths,
             widths=fixed_parameters(widths, order),
@@ -31,9 +34,17 @@ def _resnet(block: type[BasicBlock] | type[Bottleneck], depths: Sequence[int], b
     return construct
 
 
-def _z2cnn(family: Family, order: int, width: int | None, **options: Any) -> Network:
+def _z2cnn(family: Family, order: int, width: int | None, pool: str, **options: Any) -> Network:
     (narrowed,) = fixed_parameters([width or 20], order)
-    return Z2CNN(lifting=family.lifting, stem=family.stem, conv=family.conv, width=narrowed, **options)
+    return Z2CNN(
+        lifting=family.lifting,
+        stem=family.stem,
+        conv=family.conv,
+        nonlinear=family.nonlinear,
+        pool=family.pool(pool),
+        width=narrowed,
+        **options,
+    )
 
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -64,6 +75,7 @@ def build(
     std: Sequence[float] = (0.5, 0.5, 0.5),
     lcer: Mapping[str, Any] | None = None,
     separable: bool = False,
+    band_limit: BandLimit | Mapping[str, Any] | bool | None = None,
 ) -> Network:
     """A network by name, with as many parameters as its plain twin whatever the group.
 
@@ -77,9 +89,12 @@ def build(
         color_space: `"hsl"` (paper) or `"hsv"` (the predecessor's code).
         width: channels of the first stage before they are divided by `sqrt(|G|)`; None is the published width.
         pool: `"max"` (paper) or `"mean"` over the group.
-        mean, std: normalisation after the lifting.
+        mean, std: normalisation after the lifting; CEConv takes their means over the three channels.
         lcer: further arguments of `LCERLifting`, for that family.
         separable: CEConv's separable variant, for that family.
+        band_limit: True for features band-limited along the group, which makes the network equivariant between the group's
+            steps too (docs/continuous.md); a mapping of `BandLimit`'s attributes says how finely. Odd orders of 3 and more
+            are best; an even one leaves its middle frequency unused. For the families `t3cen`, `t3cen_rgb`, `t3cen_scale`.
 
     Returns:
         a `Network` from `(B, 3, H, W)` RGB in [0, 1] to logits `(B, num_classes)`.
@@ -100,4 +115,11 @@ def build(
     parts = FAMILIES[family](
         group, cover=cover, backend=backend, color_space=color_space, lcer=dict(lcer or {}), separable=separable
     )
+    limit = BandLimit.of(band_limit)
+    if limit is not None:
+        if family not in CONTINUOUS:
+            raise ValueError(f"band_limit needs a group of rotations, which {', '.join(CONTINUOUS)} have and {family!r} has not")
+        parts = keep_band(parts, limit)
+    if parts.one_statistic:
+        mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
     return ARCHITECTURES[name](parts, group.order, width, num_classes=num_classes, pool=pool, mean=mean, std=std)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from t3cen.models.network import ConvFactory, Network, Normalize
-from t3cen.nn import GroupBatchNorm2d, GroupPool
+from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
+from t3cen.nn import GroupBatchNorm2d
 
 
 def _shortcut(conv: ConvFactory, in_channels: int, out_channels: int, stride: int) -> nn.Module:
@@ -21,14 +21,14 @@ class BasicBlock(nn.Module):
 
     expansion = 1
 
-    def __init__(self, conv: ConvFactory, in_channels: int, width: int, stride: int) -> None:
+    def __init__(self, conv: ConvFactory, nonlinear: NonlinearFactory, in_channels: int, width: int, stride: int) -> None:
         super().__init__()
         self.conv1 = conv(in_channels, width, 3, stride=stride, padding=1)
         self.norm1 = GroupBatchNorm2d(width)
         self.conv2 = conv(width, width, 3, padding=1)
         self.norm2 = GroupBatchNorm2d(width)
         self.shortcut = _shortcut(conv, in_channels, width, stride)
-        self.relu = nn.ReLU(inplace=True)
+        self.relu = nonlinear(nn.ReLU(inplace=True))
 
     def forward(self, f: Tensor) -> Tensor:
         out = self.relu(self.norm1(self.conv1(f)))
@@ -41,7 +41,7 @@ class Bottleneck(nn.Module):
 
     expansion = 4
 
-    def __init__(self, conv: ConvFactory, in_channels: int, width: int, stride: int) -> None:
+    def __init__(self, conv: ConvFactory, nonlinear: NonlinearFactory, in_channels: int, width: int, stride: int) -> None:
         super().__init__()
         out_channels = width * self.expansion
         self.conv1 = conv(in_channels, width, 1)
@@ -51,7 +51,7 @@ class Bottleneck(nn.Module):
         self.conv3 = conv(width, out_channels, 1)
         self.norm3 = GroupBatchNorm2d(out_channels)
         self.shortcut = _shortcut(conv, in_channels, out_channels, stride)
-        self.relu = nn.ReLU(inplace=True)
+        self.relu = nonlinear(nn.ReLU(inplace=True))
 
     def forward(self, f: Tensor) -> Tensor:
         out = self.relu(self.norm1(self.conv1(f)))
@@ -66,11 +66,12 @@ class ResNet(Network):
     Args:
         lifting: module `(B, 3, H, W) -> (B, G, 3, H, W)`.
         stem, conv: factories of the first and of every further convolution.
+        nonlinear: how a nonlinearity of the plane is applied to a function on the group.
         block: `BasicBlock` or `Bottleneck`.
         depths: blocks in each stage; every stage but the first halves the image.
         widths: channels in each stage, as they are (see `models.widths`).
         num_classes: number of logits.
-        pool: pooling over the group at the end, `"max"` or `"mean"`.
+        pool: pooling over the group at the end, `(B, G, C) -> (B, C)`.
         mean, std: normalisation after the lifting, RGB in [0, 1].
     """
 
@@ -80,27 +81,29 @@ class ResNet(Network):
         lifting: nn.Module,
         stem: ConvFactory,
         conv: ConvFactory,
+        nonlinear: NonlinearFactory,
+        pool: nn.Module,
         block: type[BasicBlock] | type[Bottleneck],
         depths: Sequence[int],
         widths: Sequence[int],
         num_classes: int,
-        pool: str = "max",
         mean: Sequence[float] = (0.5, 0.5, 0.5),
         std: Sequence[float] = (0.5, 0.5, 0.5),
     ) -> None:
         super().__init__()
         self.lifting = lifting
         self.normalize = Normalize(mean, std)
-        self.stem = nn.Sequential(stem(3, widths[0], 3, padding=1), GroupBatchNorm2d(widths[0]), nn.ReLU(inplace=True))
+        relu = nonlinear(nn.ReLU(inplace=True))
+        self.stem = nn.Sequential(stem(3, widths[0], 3, padding=1), GroupBatchNorm2d(widths[0]), relu)
         channels, stages = widths[0], []
         for stage, (depth, width) in enumerate(zip(depths, widths, strict=True)):
             blocks: list[nn.Module] = []
             for position in range(depth):
-                blocks.append(block(conv, channels, width, stride=2 if stage and not position else 1))
+                blocks.append(block(conv, nonlinear, channels, width, stride=2 if stage and not position else 1))
                 channels = width * block.expansion
             stages.append(nn.Sequential(*blocks))
         self.stages = nn.Sequential(*stages)
-        self.pool = GroupPool(pool)
+        self.pool = pool
         self.classifier = nn.Linear(channels, num_classes)
 
     def trunk(self, lifted: Tensor) -> Tensor:

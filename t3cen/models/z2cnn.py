@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from t3cen.models.network import ConvFactory, Network, Normalize
-from t3cen.nn import GroupBatchNorm2d, GroupPool, Planar
+from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
+from t3cen.nn import GroupBatchNorm2d, Planar
 
 
 class Z2CNN(Network):
@@ -31,9 +31,10 @@ class Z2CNN(Network):
         lifting: nn.Module,
         stem: ConvFactory,
         conv: ConvFactory,
+        nonlinear: NonlinearFactory,
+        pool: nn.Module,
         width: int,
         num_classes: int,
-        pool: str = "max",
         mean: Sequence[float] = (0.5, 0.5, 0.5),
         std: Sequence[float] = (0.5, 0.5, 0.5),
     ) -> None:
@@ -43,12 +44,12 @@ class Z2CNN(Network):
         layers: list[nn.Module] = []
         for depth in range(6):
             layers.append(conv(width, width, 3) if depth else stem(3, width, 3))
-            layers += [GroupBatchNorm2d(width), nn.ReLU(inplace=True)]
+            layers += [GroupBatchNorm2d(width), nonlinear(nn.ReLU(inplace=True))]
             if depth == 1:
-                layers.append(Planar(nn.MaxPool2d(2)))
+                layers.append(nonlinear(Planar(nn.MaxPool2d(2))))
         self.layers = nn.Sequential(*layers)
         self.classifier = conv(width, num_classes, 4, bias=True)
-        self.pool = GroupPool(pool)
+        self.pool = pool
 
     def trunk(self, lifted: Tensor) -> Tensor:
         height, width = lifted.shape[-2:]
