@@ -121,9 +121,9 @@ def test_starts_as_the_published_layer_does():
     assert layer.bias is None
 
 
-def test_saturation_alone_needs_no_transform():
-    assert LCERConv2d(8, 8, 3, ColorGroup(1, 3)).resolved_backend == "direct"
-    assert LCERConv2d(8, 8, 3, ColorGroup(4, 3)).resolved_backend == "fourier"
+def test_only_hue_is_transformed():
+    assert LCERConv2d(8, 8, 3, ColorGroup(1, 3)).signal.shape == (1, 1)
+    assert LCERConv2d(8, 8, 3, ColorGroup(4, 3)).signal.shape == (5, 4)
 
 
 def test_every_parameter_gets_a_gradient_and_nothing_else_is_saved():
