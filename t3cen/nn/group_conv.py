@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from t3cen.groups import CyclicProduct
 from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.direct import direct_group_conv2d
+from t3cen.nn.filter_cache import FilterCache
 from t3cen.nn.fourier import fourier_group_conv2d, transform_filters
 from t3cen.nn.plane import Pair, Plane
 
@@ -81,6 +82,7 @@ class GroupConv2d(nn.Module):
         self.backend = backend
         self.weight = nn.Parameter(torch.empty(out_channels, in_channels, *group.orders, *self.kernel_size))
         self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self._cache = FilterCache()
         self._make_matrices()
         self.reset_parameters()
 
@@ -117,7 +119,7 @@ class GroupConv2d(nn.Module):
         dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
         # Rounding before or between the transforms would cost equivariance, so they keep their precision.
         with torch.autocast(device, enabled=False):
-            filters = transform_filters(weight, self.filters).to(dtype)
+            filters = self._cache.get(weight, dtype, lambda: transform_filters(weight, self.filters).to(dtype))
             return fourier_group_conv2d(input, filters, bias, self.signal, self.output, plane)
 
     @property
@@ -131,7 +133,8 @@ class GroupConv2d(nn.Module):
         if self.backend != "auto":
             return self.backend
         order = math.prod(self.cyclic_orders)
-        return "direct" if order * self.in_channels * self.out_channels < 16 or order == 1 else "fourier"
+        tiny = order > 1 and order * self.in_channels * self.out_channels < 16
+        return "direct" if tiny else "fourier"
 
     def _borders(self) -> tuple[int, int, int, int]:
         """Padding in the order of `nn.functional.pad`: left, right, top, bottom."""

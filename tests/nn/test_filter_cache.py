@@ -1,0 +1,108 @@
+"""Transformed filters are kept in evaluation, and never outlive a change of the weights."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+
+from t3cen.groups import CyclicProduct
+from t3cen.nn import GroupConv2d, fourier, group_conv
+
+
+@pytest.fixture
+def conv():
+    torch.manual_seed(0)
+    return GroupConv2d(2, 3, 3, CyclicProduct(3), backend="fourier").eval()
+
+
+X = torch.randn(2, 3, 2, 5, 5, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture
+def transforms(monkeypatch):
+    """Counts how often filters are transformed."""
+    calls = []
+    original = fourier.transform_filters
+    monkeypatch.setattr(group_conv, "transform_filters", lambda *args: calls.append(1) or original(*args))
+    return calls
+
+
+def fresh(conv):
+    """What a layer without history makes of the same weights."""
+    other = GroupConv2d(2, 3, 3, CyclicProduct(3), backend="fourier").to(conv.weight.dtype)
+    other.load_state_dict(conv.state_dict())
+    return other(X.to(conv.weight.dtype)).detach()
+
+
+CHANGES = {
+    "in place": lambda m: m.weight.mul_(2),
+    "one entry": lambda m: m.weight[1, 1, 2, 0, 0].add_(1e-3),
+    "through data": lambda m: m.weight.data.mul_(2),
+    "one entry through data": lambda m: m.weight.data[1, 1, 2, 0, 0].add_(1e-3),
+    "rolled through data": lambda m: m.weight.data.copy_(m.weight.data.roll(1, 2)),
+    "data replaced": lambda m: setattr(m.weight, "data", torch.randn_like(m.weight)),
+    "new parameter": lambda m: setattr(m, "weight", torch.nn.Parameter(torch.randn_like(m.weight))),
+    "load_state_dict": lambda m: m.load_state_dict({k: v + 1 for k, v in m.state_dict().items()}),
+    "assigned state": lambda m: m.load_state_dict({k: v + 1 for k, v in m.state_dict().items()}, assign=True),
+    "double": lambda m: m.double(),
+    "double and back": lambda m: m.double().float(),
+    "reset": lambda m: m.reset_parameters(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@torch.no_grad()
+def test_no_change_is_missed(change, conv):
+    conv(X)
+    CHANGES[change](conv)
+    assert torch.equal(conv(X.to(conv.weight.dtype)), fresh(conv))
+
+
+@torch.no_grad()
+def test_kept_between_evaluations(conv, transforms):
+    assert torch.equal(conv(X), conv(X))
+    assert len(transforms) == 1
+
+
+def test_optimiser_steps_are_seen(conv, transforms):
+    optimiser = torch.optim.SGD(conv.parameters(), 0.1)
+    for count in (1, 3):
+        with torch.no_grad():
+            assert torch.equal(conv(X), fresh(conv))
+        assert len(transforms) >= count
+        conv(X).sum().backward()
+        optimiser.step()
+
+
+def test_gradients_flow_after_an_evaluation(conv):
+    with torch.no_grad():
+        conv(X)
+    conv(X).sum().backward()
+    assert conv.weight.grad.abs().max() > 0
+
+
+@torch.no_grad()
+def test_copies_start_empty_and_states_stay_clean(conv):
+    size = len(pickle.dumps(conv))
+    conv(X)
+    assert list(conv.state_dict()) == ["weight", "bias"]
+    assert len(pickle.dumps(conv)) == size
+    twin = copy.deepcopy(conv)
+    twin.weight.data.zero_()
+    assert torch.equal(twin(X), fresh(twin))
+
+
+def test_inference_mode(conv):
+    with torch.inference_mode():
+        first = conv(X)
+        assert torch.equal(conv(X), first)
+    with torch.no_grad():
+        assert torch.equal(conv(X), first)
+
+
+@torch.no_grad()
+def test_autocast_does_not_leave_its_precision_behind(conv):
+    with torch.autocast("cpu", torch.bfloat16):
+        assert conv(X).dtype == torch.bfloat16
+    assert torch.equal(conv(X), fresh(conv))
