@@ -6,10 +6,13 @@ import fcntl
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+LOCK = "run.lock"
 
 
 class RunInProgress(RuntimeError):
@@ -21,9 +24,9 @@ def write_json(path: Path, content: Any) -> None:
     text = json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n"
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
+        os.fchmod(handle, 0o644)
         with os.fdopen(handle, "w") as file:
             file.write(text)
-            file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
@@ -39,14 +42,33 @@ def only_writer(folder: Path) -> Iterator[None]:
         RunInProgress: another process holds it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "run.lock").open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = file.read().strip() or "unknown"
-            raise RunInProgress(f"{folder} is being written by process {holder}; wait for it or stop it first") from None
+    with (folder / LOCK).open("a+") as file:
+        for attempt in range(5):  # a look at the lock (`writer`) holds it for an instant
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if attempt == 4:
+                    message = f"{folder} is being written by {_holder(folder)}; wait for it or stop it first"
+                    raise RunInProgress(message) from None
+                time.sleep(0.05)
         file.truncate(0)
-        file.write(f"{os.getpid()} on {os.uname().nodename}")
+        file.write(f"process {os.getpid()} on {os.uname().nodename}")
         file.flush()
         yield
+
+
+def _holder(folder: Path) -> str:
+    return (folder / LOCK).read_text().strip() or "another process"
+
+
+def writer(folder: Path) -> str | None:
+    """The process that is writing `folder`, as it signed itself, or None."""
+    if not (folder / LOCK).exists():
+        return None
+    with (folder / LOCK).open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _holder(folder)
+    return None

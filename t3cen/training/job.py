@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,103 +16,126 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from t3cen.data.errors import DataError
-from t3cen.training.callbacks import INTERRUPTED
 from t3cen.training.files import RunInProgress, write_json
+from t3cen.training.outcome import FAILURE, JOB, LOG, fail, outcome
+from t3cen.training.plan import Job
+from t3cen.training.signals import INTERRUPTED, KEYBOARD, Stopped, follow_parent, heed, held
 
 log = logging.getLogger(__name__)
 
-JOB, FAILURE, OUTPUT = "job.json", "failure.json", "output.log"
-EXPECTED_ERRORS = (ValueError, OSError, DataError, RunInProgress, FloatingPointError)
-"""Errors a person can act on; they are reported in one line, the traceback goes to failure.json."""
+BUSY = 76
+"""Exit status of a run that another process is at work on."""
+CODE = Path(__file__).resolve().parents[2]
 
 
 def execute(config: DictConfig) -> None:
     """Hydra's task function: run here, or, in a sweep, in a process of its own."""
     hydra_config = HydraConfig.get()
-    folder = Path(hydra_config.runtime.output_dir)
     resolved: dict[str, Any] = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)  # type: ignore[assignment]
-    overrides = list(hydra_config.overrides.task)
+    job = Job(resolved, Path(hydra_config.runtime.output_dir), tuple(hydra_config.overrides.task))
     if hydra_config.mode == RunMode.MULTIRUN:
-        in_child(resolved, folder, overrides)
-    else:
-        status = in_this_process(resolved, folder, overrides)
-        if status:
-            sys.exit(status)
+        in_child(job)
+    elif status := in_this_process(job):
+        sys.exit(status)
 
 
-def in_this_process(config: Mapping[str, Any], folder: Path, overrides: list[str]) -> int:
+def in_this_process(job: Job) -> int:
     """Run, leave the reason of a failure in `failure.json`, and return the exit status."""
-    from t3cen.training.run import run
-
-    # Lightning's own lines (tips, what hardware it found) say nothing about this run; its warnings do.
-    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     try:
-        log.info("result: %s", run(config, folder, overrides))
+        from t3cen.training.errors import expected  # these two take seconds to import
+        from t3cen.training.run import run
+    except Stopped as stop:
+        log.warning("stopped by %s before it began", stop)
+        return int(stop.code or 0)
+    try:
+        log.info("result: %s", run(job))
         return 0
     except RunInProgress as error:
         log.error("%s", error)
-        return 1
-    except EXPECTED_ERRORS as error:
-        _failed(folder, "raised", f"{type(error).__name__}: {error}", traceback.format_exc())
-        log.error("%s (traceback in %s)", error, folder / FAILURE)
-        return 1
-    except KeyboardInterrupt:
-        log.warning("interrupted; the same command goes on from the last checkpoint")
-        return 130
+        return BUSY
+    except Stopped as stop:
+        log.warning("stopped by %s; the same command goes on from the last checkpoint", stop)
+        return int(stop.code or 0)
     except SystemExit as ending:
-        if ending.code != INTERRUPTED:
-            _failed(folder, "exited", f"the run exited with status {ending.code}", traceback.format_exc())
+        fail(job.folder, "exited", f"the run exited with status {ending.code}", traceback.format_exc())
         raise
     except Exception as error:
-        _failed(folder, "raised", f"{type(error).__name__}: {error}", traceback.format_exc())
-        raise
+        told = expected(error)
+        fail(job.folder, "raised", f"{type(told or error).__name__}: {told or error}", traceback.format_exc())
+        if told is None:
+            raise
+        log.error("%s (traceback in %s)", told, job.folder / FAILURE)
+        return 1
 
 
-def in_child(config: Mapping[str, Any], folder: Path, overrides: list[str]) -> int:
-    """Run in a process of its own, whose death nothing else feels; its output goes to `output.log`.
+def in_child(job: Job, started: Callable[[subprocess.Popen[bytes]], None] | None = None) -> int:
+    """Run in a process of its own, whose death nothing else feels; its output goes to the folder's `train.log`.
+
+    Args:
+        started: told of the process.
 
     Returns:
         the exit status; negative, the signal that killed it.
+
+    Raises:
+        Stopped: this process was asked to stop; the child was too, and has saved itself.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / JOB, {"config": config, "overrides": overrides})
-    with (folder / OUTPUT).open("a") as output:
-        child = subprocess.run(
-            [sys.executable, "-m", "t3cen.training.job", str(folder)],
+    job.folder.mkdir(parents=True, exist_ok=True)
+    write_json(job.folder / JOB, {"config": job.config, "overrides": job.overrides})
+    with (job.folder / LOG).open("a") as output, held():
+        child = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(job.folder)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            check=False,
+            env=environment(),
+            start_new_session=True,  # Ctrl-C reaches it once, through this process
         )
-    status = child.returncode
+    if started:
+        started(child)
+    status = _wait(child)
     if status < 0:
-        _failed(folder, "killed", f"killed by signal {-status}", "")
-    elif status not in (0, INTERRUPTED) and not (folder / FAILURE).exists():
-        _failed(folder, "exited", f"the process exited with status {status}", "")
-    log.log(logging.ERROR if status else logging.INFO, "%s seed %s: %s", config["name"], config["seed"], _outcome(folder, status))
+        fail(job.folder, "killed", f"killed by signal {-status}")
+    elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and not (job.folder / FAILURE).exists():
+        fail(job.folder, "exited", f"the process exited with status {status}")
+    found = outcome(job.folder, job.config)
+    told = {INTERRUPTED: "interrupted, goes on from its checkpoint", BUSY: f"refused, {found.reason} is at work on it"}
+    words = told.get(status) or f"{found.state} {found.reason}".strip()
+    log.log(logging.ERROR if status else logging.INFO, "%s: %s, %s", job.title, words, job.folder)
     return status
 
 
-def _outcome(folder: Path, status: int) -> str:
-    if status == 0:
-        return f"done, {folder}"
-    if status == INTERRUPTED:
-        return f"interrupted, goes on from its checkpoint, {folder}"
-    reason = json.loads((folder / FAILURE).read_text())["reason"] if (folder / FAILURE).exists() else f"status {status}"
-    return f"failed: {reason}, see {folder / OUTPUT}"
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    stop: BaseException | None = None
+    while True:
+        try:
+            status = child.wait()
+        except (KeyboardInterrupt, Stopped) as asked:
+            stop = asked
+            child.send_signal(getattr(asked, "number", 2))
+        else:
+            if stop is not None:
+                raise stop
+            return status
 
 
-def _failed(folder: Path, kind: str, reason: str, trace: str) -> None:
-    time = datetime.now(UTC).isoformat(timespec="seconds")
-    write_json(folder / FAILURE, {"kind": kind, "reason": reason, "traceback": trace, "time": time})
+def environment(code: Path = CODE) -> dict[str, str]:
+    """This process's environment, in which Python finds t3cen in `code` and not in the folder it happens to start in."""
+    paths = [str(code), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"}
+
+
+def read_job(folder: Path) -> Job:
+    """The job `in_child` left for the process it starts."""
+    left: Mapping[str, Any] = json.loads((folder / JOB).read_text())
+    return Job(left["config"], folder, tuple(left["overrides"]))
 
 
 def _main() -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    folder = Path(sys.argv[1])
-    job = json.loads((folder / JOB).read_text())
-    return in_this_process(job["config"], folder, job["overrides"])
+    follow_parent()
+    heed()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", datefmt="%F %T")
+    return in_this_process(read_job(Path(sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import subprocess
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 PROJECT = Path(__file__).resolve().parents[2]
+VERSION = "code_version.json"
+"""In a copy of the code: what it is a copy of."""
 LIBRARIES = ("t3cen", "torch", "torchvision", "pytorch-lightning", "numpy", "hydra-core")
 
 
@@ -23,6 +28,8 @@ def _git(*arguments: str) -> str | None:
 
 def code_version() -> dict[str, str | bool]:
     """`commit` and whether the tree was `dirty` (tracked or untracked files differ from it); `"unknown"` outside git."""
+    if (PROJECT / VERSION).exists():
+        return json.loads((PROJECT / VERSION).read_text())
     return {"commit": _git("rev-parse", "HEAD") or "unknown", "dirty": _git("status", "--porcelain") != ""}
 
 
@@ -38,6 +45,8 @@ def library_versions() -> dict[str, str]:
 
 def device_name(device: torch.device) -> str:
     """The accelerator's or the processor's own name, with the number of threads."""
+    import torch  # here: the rest of this file serves commands that are to start at once
+
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []

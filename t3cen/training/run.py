@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import sys
+import warnings
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from hydra.utils import instantiate
-from pytorch_lightning.callbacks import ModelCheckpoint, TQDMProgressBar
+from pytorch_lightning.callbacks import TQDMProgressBar
 from pytorch_lightning.plugins.environments import SLURMEnvironment
+from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from t3cen.data.module import ColorData
 from t3cen.data.shifts import step_jitter
@@ -23,40 +24,55 @@ from t3cen.models.network import Network
 from t3cen.results.identity import config_hash
 from t3cen.task import BatchAugment, Classification
 from t3cen.training import cost, provenance
-from t3cen.training.callbacks import PlainProgress, SaveOnSignal, Stopwatch
+from t3cen.training.callbacks import PlainProgress, Stopwatch
+from t3cen.training.checkpoints import FINAL, LAST, PREVIOUS, Checkpoints, resume_point
 from t3cen.training.files import only_writer, write_json
-from t3cen.training.loggers import loggers
+from t3cen.training.loggers import csv_logger, mirror
+from t3cen.training.mirror import Mirror
+from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, RESULT, outcome
+from t3cen.training.plan import Job
 from t3cen.training.schedule import schedule
 
 log = logging.getLogger(__name__)
 
-RESULT = "result.json"
 SCHEMA = 1
 
 
-def run(config: Mapping[str, Any], folder: Path, overrides: list[str]) -> Path:
-    """Train and test what `config` describes, unless `folder` already holds its result.
-
-    Args:
-        config: the resolved configuration (see conf/train.yaml).
-        folder: where checkpoints, metrics and the result go; one process at a time.
-        overrides: what the command line changed, for the record.
+def run(job: Job) -> Path:
+    """Train and test what `job` describes, unless its folder already holds its result.
 
     Returns:
         the path of `result.json`. A run that was interrupted goes on from its last checkpoint.
 
     Raises:
         RunInProgress: another process is at work on this folder.
+        ValueError: the folder holds the result of another configuration, or a setting is out of its range.
     """
+    config, folder = job.config, job.folder
+    result = folder / RESULT
+    if rank_zero_only.rank:  # one of several processes of a run; the first one holds the folder
+        if not result.exists():
+            _train_and_test(config, folder, None)
+        return result
     with only_writer(folder):
-        result = folder / RESULT
         if result.exists():
-            log.info("%s is finished: %s", config["name"], result)
+            found = outcome(folder, config)
+            if found.state == "stale":
+                raise ValueError(f"{found.reason}; move that folder away, or delete it, to train the run again")
+            log.info("%s is finished and is not trained again", job.title)
             return result
-        write_json(folder / "config.json", config)
-        record = _train_and_test(config, folder)
-        write_json(result, {**record, "overrides": overrides})
-        (folder / "failure.json").unlink(missing_ok=True)
+        (folder / FAILURE).unlink(missing_ok=True)
+        write_json(folder / CONFIG, config)
+        copy = mirror(folder, config)
+        record = None
+        try:
+            record = _train_and_test(config, folder, copy)
+        finally:
+            if copy is not None:
+                copy.finish(record)
+        write_json(result, {**record, "overrides": list(job.overrides)})
+        for name in (LAST, PREVIOUS):
+            (folder / CHECKPOINTS / name).unlink(missing_ok=True)
         return result
 
 
@@ -86,66 +102,83 @@ def make_task(config: Mapping[str, Any], data: ColorData, network: Network) -> C
     )
 
 
-def _checkpoint_interval(every: Mapping[str, Any]) -> dict[str, Any]:
-    if every["steps"]:
-        return {"every_n_train_steps": every["steps"]}
-    return {"train_time_interval": timedelta(minutes=every["minutes"])}
-
-
-def _best(selection: str, data: ColorData, folder: Path) -> ModelCheckpoint | None:
-    """The checkpoint of least error on the validation set called `selection`; None for the last weights."""
+def _monitor(selection: str, data: ColorData) -> str | None:
+    """The logged error that decides which weights are tested; None for the last ones."""
     if selection == "last":
         return None
     if selection not in data.validation_names:
         raise ValueError(f"selection is {selection!r}; choose 'last' or a validation set: {', '.join(data.validation_names)}")
-    monitor = f"validation/{selection}/error"
-    return ModelCheckpoint(folder, filename="best", monitor=monitor, mode="min", enable_version_counter=False)
+    return f"validation/{selection}/error"
 
 
 def _step_jitter(network: Network, cover: str) -> BatchAugment:
-    return partial(step_jitter, group=network.lifting.group, cover=cover)
+    group = network.lifting.group
+    return lambda images, generator: step_jitter(images, group, cover, generator)
 
 
-def _train_and_test(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    started = datetime.now(UTC)
-    pl.seed_everything(config["seed"], verbose=False)
-    data = make_data(config)
-    network = make_network(config, data)
-    task = make_task(config, data, network)
-    checkpoints = folder / "checkpoints"
-    last = ModelCheckpoint(
-        checkpoints, filename="last", enable_version_counter=False, **_checkpoint_interval(config["checkpoint_every"])
-    )
-    best = _best(config["selection"], data, checkpoints)
-    stopwatch = Stopwatch()
-    resume = checkpoints / "last.ckpt"
-    trainer = pl.Trainer(
-        **config["trainer"],
+def _quiet() -> None:
+    """Silence what says nothing about a run; every other warning is shown."""
+    # Lightning's tips and what hardware it found
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    # the number of loader processes is a setting, and small sets are fastest without any
+    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+    # torch moved a private function that Lightning calls
+    warnings.filterwarnings("ignore", message=r".*isinstance\(treespec, LeafSpec\).*")
+    # a folder with checkpoints is what a resumed run expects
+    warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
+
+
+def _trainer(
+    config: Mapping[str, Any], folder: Path, data: ColorData, callbacks: list[pl.Callback], copy: Mirror | None
+) -> pl.Trainer:
+    terminal = sys.stderr.isatty()
+    settings = {"log_every_n_steps": min(50, len(data.train_dataloader())), **config["trainer"]}
+    return pl.Trainer(
+        **settings,
         default_root_dir=folder,
-        logger=loggers(folder, config),
-        callbacks=[
-            stopwatch,
-            last,
-            *([best] if best else []),
-            SaveOnSignal(resume),
-            TQDMProgressBar() if sys.stderr.isatty() else PlainProgress(),
-        ],
+        logger=[csv_logger(folder), *([copy] if copy is not None else [])],
+        callbacks=[TQDMProgressBar() if terminal else PlainProgress(), *callbacks],
+        # requeueing is the launcher's business
         plugins=[SLURMEnvironment(auto_requeue=False)] if SLURMEnvironment.detect() else None,
-        enable_progress_bar=sys.stderr.isatty(),
+        enable_progress_bar=terminal,
+        enable_checkpointing=False,  # `Checkpoints` does it
         enable_model_summary=False,
         num_sanity_val_steps=0,
         use_distributed_sampler=False,
         deterministic=config["deterministic"],
     )
-    if resume.exists():
+
+
+def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
+    _quiet()
+    started = datetime.now(UTC)
+    pl.seed_everything(config["seed"], verbose=False)
+    data = make_data(config)
+    data.setup()
+    network = make_network(config, data)
+    task = make_task(config, data, network)
+    identity = config_hash(config)
+    directory = folder / CHECKPOINTS
+    directory.mkdir(exist_ok=True)
+    monitor = _monitor(config["selection"], data)
+    checkpoints = Checkpoints(directory, identity, monitor=monitor, **config["checkpoint_every"])
+    stopwatch = Stopwatch()
+    trainer = _trainer(config, folder, data, [stopwatch, checkpoints], copy)
+    resume = resume_point(directory, identity)
+    if resume:
         log.info("going on from %s", resume)
-    trainer.fit(task, data, ckpt_path=str(resume) if resume.exists() else None)
-    if trainer.interrupted:
-        raise KeyboardInterrupt
-    trainer.save_checkpoint(checkpoints / "final.ckpt")
-    if best is not None:
-        task.load_state_dict(torch.load(best.best_model_path, map_location="cpu", weights_only=True)["state_dict"])
+    trainer.fit(task, data, ckpt_path=resume)
+    steps, epochs = trainer.global_step, trainer.current_epoch
+    checkpoints.save_trained(trainer)
+    if data.validation_names:
+        trainer.validate(task, data, verbose=False)  # a last candidate, where training ended between two validations
+    if monitor:
+        assert checkpoints.best is not None
+        task.load_state_dict(checkpoints.best["weights"])
+        trainer.validate(task, data, verbose=False)
     trainer.test(task, data, verbose=False)
+    if trainer.is_global_zero:
+        torch.save({"state_dict": task.state_dict()}, directory / FINAL)
     device = trainer.strategy.root_device
     return {
         "schema": SCHEMA,
@@ -156,7 +189,7 @@ def _train_and_test(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         "metrics": task.results,
         "selection": config["selection"],
         "config": config,
-        "config_hash": config_hash(config),
+        "config_hash": identity,
         **provenance.code_version(),
         "versions": provenance.library_versions(),
         "device": provenance.device_name(device),
@@ -166,8 +199,8 @@ def _train_and_test(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         "peak_memory_bytes": cost.peak_memory(device),
         "wall_seconds": stopwatch.total,
         "step_seconds": stopwatch.step_seconds,
-        "steps": trainer.global_step,
-        "epochs": trainer.current_epoch,
+        "steps": steps,
+        "epochs": epochs,
         "started": started.isoformat(timespec="seconds"),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }

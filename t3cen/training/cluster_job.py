@@ -1,0 +1,48 @@
+"""What a cluster's node runs: one run in a child process, saved and queued again when its time is up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+from submitit.core.utils import DelayedSubmission
+
+from t3cen.training.job import in_child
+from t3cen.training.plan import Job
+
+GRACE = 600.0
+"""Seconds a run may take to save itself; the cluster kills it earlier if it must."""
+
+
+class ClusterJob:
+    """A job for submitit; pickled when it is submitted, so its configuration is that of this moment."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __call__(self) -> int:
+        return in_child(self.job, self._started)
+
+    def _started(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+
+    def checkpoint(self) -> DelayedSubmission:
+        """Called by submitit on a time limit or a preemption: wait until the run has saved itself, then queue the same again."""
+        child = self._child
+        if child is not None and child.poll() is None:
+            child.send_signal(signal.SIGUSR2)  # once more, in case it went to this process alone
+            end = time.monotonic() + GRACE
+            # Not child.wait: this runs inside a signal handler that has interrupted just that.
+            ended = os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
+            while os.waitid(*ended) is None and time.monotonic() < end:
+                time.sleep(0.1)
+        return DelayedSubmission(ClusterJob(self.job))
+
+    def __getstate__(self) -> dict[str, Job]:
+        return {"job": self.job}
+
+    def __setstate__(self, state: dict[str, Job]) -> None:
+        self.__init__(state["job"])  # type: ignore[misc]

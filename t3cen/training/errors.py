@@ -1,0 +1,18 @@
+"""Errors a person can act on, in one line."""
+
+from __future__ import annotations
+
+import torch
+from hydra.errors import InstantiationException
+
+from t3cen.data.errors import DataError
+from t3cen.training.files import RunInProgress
+
+_EXPECTED = (ValueError, OSError, RunInProgress, FloatingPointError, DataError, torch.OutOfMemoryError)
+
+
+def expected(error: BaseException) -> BaseException | None:
+    """The error to tell a person about, taken out of Hydra's wrapping; None for a bug, which needs its traceback."""
+    while isinstance(error, InstantiationException) and error.__cause__ is not None:
+        error = error.__cause__
+    return error if isinstance(error, _EXPECTED) else None

@@ -1,0 +1,63 @@
+"""What became of a run, read from its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from t3cen.results.identity import NEUTRAL, config_hash
+from t3cen.training.files import write_json, writer
+
+RESULT, FAILURE, CONFIG, JOB, CHECKPOINTS = "result.json", "failure.json", "config.json", "job.json", "checkpoints"
+LOG = "train.log"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`state` is done, stale (a result of another configuration), running, failed, unfinished or missing."""
+
+    state: str
+    reason: str = ""
+
+
+def outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
+    """Where the run that `config` describes stands in `folder`."""
+    if (folder / RESULT).exists():
+        found = json.loads((folder / RESULT).read_text())["config"]
+        if config_hash(found) == config_hash(config):
+            return Outcome("done")
+        return Outcome("stale", f"{folder} holds the result of another configuration ({changes(found, config)})")
+    if process := writer(folder):
+        return Outcome("running", process)
+    if (folder / FAILURE).exists():
+        failure = json.loads((folder / FAILURE).read_text())
+        return Outcome("failed", f"{failure['kind']}: {failure['reason']}")
+    return Outcome("unfinished" if (folder / CONFIG).exists() else "missing")
+
+
+def fail(folder: Path, kind: str, reason: str, trace: str = "") -> None:
+    """Leave in the folder why the run did not finish: it `raised`, `exited` or was `killed`."""
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(folder / FAILURE, {"kind": kind, "reason": reason, "traceback": trace, "time": time})
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Where two configurations differ, as a phrase: `optimizer.lr 0.1 -> 0.01`."""
+    before, after = _leaves(old), _leaves(new)
+    keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+    shown = [f"{key} {before.get(key)!r} -> {after.get(key)!r}" for key in keys[:3]]
+    return ", ".join([*shown, *([f"{len(keys) - 3} more"] if len(keys) > 3 else [])])
+
+
+def _leaves(config: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(config, Mapping) or not config:
+        return {prefix.rstrip("."): config}
+    found: dict[str, Any] = {}
+    for key, value in config.items():
+        if key not in NEUTRAL:
+            found |= _leaves(value, f"{prefix}{key}.")
+    return found

@@ -1,0 +1,59 @@
+"""A copy of the code for queued jobs, which later edits do not change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from t3cen.training.files import write_json
+from t3cen.training.provenance import PROJECT, VERSION, code_version
+
+PARTS = ("t3cen", "conf", "train.py", "pyproject.toml")
+
+
+def snapshot(outputs: Path) -> Path:
+    """Copy the project's code, as it is now, to `<outputs>/.snapshots/<hash of it>`, unless it is there; returns that folder.
+
+    The copy knows the commit it was made from, for the provenance of results.
+    """
+    contents = {name: (PROJECT / name).read_bytes() for name in _files()}
+    digest = hashlib.sha256()
+    for name, content in sorted(contents.items()):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    version = code_version()
+    digest.update(repr(sorted(version.items())).encode())
+    folder = outputs.absolute() / ".snapshots" / digest.hexdigest()[:16]
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="."))
+    for name, content in contents.items():
+        (draft / name).parent.mkdir(parents=True, exist_ok=True)
+        (draft / name).write_bytes(content)
+    write_json(draft / VERSION, version)
+    draft.chmod(0o755)
+    try:
+        os.rename(draft, folder)
+    except OSError:  # another sweep was faster
+        shutil.rmtree(draft)
+    return folder
+
+
+def _files() -> list[str]:
+    """The project's files below `PARTS`: what git knows or would add; outside git, all but caches."""
+    command = ["git", "-C", str(PROJECT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *PARTS]
+    try:
+        names = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split("\0")
+        names = [name for name in names if name and (PROJECT / name).is_file()]
+    except (OSError, subprocess.SubprocessError):
+        names = []
+    if not names:
+        paths = (
+            path for part in PARTS for path in ([PROJECT / part] if (PROJECT / part).is_file() else (PROJECT / part).rglob("*"))
+        )
+        names = [str(path.relative_to(PROJECT)) for path in paths if path.is_file() and "__pycache__" not in path.parts]
+    return names
