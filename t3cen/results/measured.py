@@ -1,11 +1,12 @@
 """Numbers that are measured rather than trained (cost, equivariance error, redundancy): written by scripts, read by tables.
 
-One file is one measurement on one machine, `<outputs>/measured/<table>/<name>.json`; files are never averaged.
+One file is one measurement on one machine, `<outputs>/measured/<table>/<name>.json`, or the JSON of a figure; files are never
+averaged: each cell shows its newest value.
 """
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,15 +79,50 @@ def _check(table: Table, cells: Mapping[str, Any]) -> None:
 
 
 def load(outputs: Path, table: str) -> tuple[list[Measurement], list[Refused]]:
-    """Every measurement of `table`, the newest first, and every file that is none, with its reason."""
+    """Every measurement of `table`, the newest first, and every file that should be one and is not, with its reason.
+
+    Besides measurement files these are the figures (outputs/figures/*.json) whose numbers hold cells of the table.
+    """
     good, bad = [], []
-    for path in sorted((Path(outputs) / "measured" / table).glob("*.json")):
+    readers: list[tuple[Path, Callable[[Path, str], Measurement | None]]] = [
+        (path, _own) for path in sorted((Path(outputs) / "measured" / table).glob("*.json"))
+    ]
+    readers += [(path, _figure) for path in sorted((Path(outputs) / "figures").glob("*.json"))]
+    for path, read in readers:
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if content["schema"] != SCHEMA or content["table"] != table:
-                raise ValueError(f"it is of table {content['table']!r}, schema {content['schema']!r}")
-            _check(get_table(table), content["cells"])
-            good.append(Measurement(path, table, content["cells"], content["provenance"], content["finished"]))
-        except (ValueError, KeyError, TypeError) as error:
+            measurement = read(path, table)
+            if measurement:
+                _check(get_table(table), measurement.cells)
+                good.append(measurement)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             bad.append(Refused(path, f"{type(error).__name__}: {error}"))
     return sorted(good, key=lambda m: m.finished, reverse=True), bad
+
+
+def _own(path: Path, table: str) -> Measurement:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content["schema"] != SCHEMA or content["table"] != table:
+        raise ValueError(f"it is of table {content['table']!r}, schema {content['schema']!r}")
+    return Measurement(path, table, content["cells"], content["provenance"], content["finished"])
+
+
+def _figure(path: Path, table: str) -> Measurement | None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    numbers = content["numbers"]
+    cells = numbers.get("tables", {}).get(table) if isinstance(numbers, Mapping) else None
+    if not cells:
+        return None
+    device = {"device": numbers["device"]} if "device" in numbers else {}
+    dirty = " with uncommitted changes" if content.get("dirty") else ""
+    origin = {**device, "command": content["command"], "commit": str(content.get("commit", "unknown"))[:10] + dirty}
+    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return Measurement(path, table, cells, origin, written.isoformat(timespec="seconds"))
+
+
+def newest(measurements: Iterable[Measurement]) -> dict[str, tuple[float, Measurement]]:
+    """For each cell its newest value and where that comes from."""
+    cells: dict[str, tuple[float, Measurement]] = {}
+    for measurement in measurements:
+        for name, value in measurement.cells.items():
+            cells.setdefault(name, (value, measurement))
+    return cells

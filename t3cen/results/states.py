@@ -1,16 +1,14 @@
 """Where a run stands, from what lies in its folder: done, running, failed, unfinished or missing."""
 
 import csv
-import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from t3cen.results.composition import is_current
 from t3cen.results.records import RESULT, BadRecord, read
+from t3cen.training.outcome import outcome
 
-FAILURE, LOCK = "failure.json", "run.lock"
 STATES = ("done", "running", "stale", "failed", "unfinished", "missing")
 """In the order in which several folders of one run (other data sources) are weighed against each other."""
 
@@ -47,33 +45,8 @@ def _state(folder: Path) -> State:
         kind = "done" if is_current(record) else "stale"
         reason = "" if kind == "done" else "its configuration is not the one composed today"
         return State(kind, reason, int(record.content.get("steps", 0)), record.content.get("step_seconds"), folder)
-    steps = steps_done(folder)
-    if is_locked(folder / LOCK):
-        return State("running", steps=steps, folder=folder)
-    if (folder / FAILURE).exists():
-        return State("failed", _reason(folder / FAILURE), steps, folder=folder)
-    return State("unfinished" if steps else "missing", steps=steps, folder=folder)
-
-
-def _reason(path: Path) -> str:
-    try:
-        failure = json.loads(path.read_text(encoding="utf-8"))
-        return f"{failure['kind']}: {failure['reason']}"
-    except (ValueError, KeyError, TypeError):
-        return f"{path} cannot be read"
-
-
-def is_locked(path: Path) -> bool:
-    """Whether a process holds the lock on `path`, found without touching the lock, so that no run starting now is refused.
-
-    Source: /proc/locks, which lists the locks of this machine; a run on another node counts as unfinished here.
-    """
-    locks = Path("/proc/locks")
-    if not path.exists() or not locks.exists():
-        return False
-    inode = os.stat(path).st_ino
-    lines = (line.split() for line in locks.read_text().splitlines())
-    return any("FLOCK" in fields and "->" not in fields and fields[-3].endswith(f":{inode}") for fields in lines)
+    found = outcome(folder, {})
+    return State(found.state, found.reason if found.state == "failed" else "", steps_done(folder), folder=folder)
 
 
 def steps_done(folder: Path) -> int:

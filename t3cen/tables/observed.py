@@ -12,9 +12,9 @@ from t3cen.tables.schema import Table
 
 
 def measured_table(table: Table, outputs: Path) -> PrintedTable:
-    """The newest measurement beside the paper's numbers; others are named, not mixed in."""
+    """The newest measurement of each cell beside the paper's numbers, and where it comes from."""
     found, bad = measured.load(outputs, table.name)
-    newest = found[0] if found else None
+    cells = measured.newest(found)
     sections = []
     for section in table.sections:
         rows = []
@@ -22,13 +22,14 @@ def measured_table(table: Table, outputs: Path) -> PrintedTable:
             filled = []
             for index, column in enumerate(section.columns):
                 paper = row.published[index] if row.published else None
-                value = newest.cells.get(measured.key(section.name, row.name, column.key)) if newest else None
+                value, _ = cells.get(measured.key(section.name, row.name, column.key), (None, None))
                 filled.append(_measured_cell(value, paper))
             rows.append(PrintedRow(row.label, tuple(filled), bool(row.published)))
         sections.append(PrintedSection(section.title, tuple(column.label for column in section.columns), tuple(rows)))
+    used = [m for m in found if any(m is source for _, source in cells.values())]
     lines = [f"Unit: {table.unit}."] if table.unit else []
-    lines += [f"Measured {newest.finished}: {newest.origin}."] if newest else ["Not measured yet."]
-    lines += [f"Also measured, not shown: {other.path.name} ({other.origin})." for other in found[1:]]
+    lines += [f"Measured {m.finished}: {m.origin}." for m in used] or ["Not measured yet."]
+    lines += [f"Older, not shown: {m.path.name} ({m.origin})." for m in found if m not in used]
     lines += [f"Refused: {item.path.name}: {item.reason}." for item in bad]
     return assemble(table, sections, lines)
 

@@ -1,8 +1,9 @@
 import json
+import os
 
 import pytest
 
-from t3cen.results.measured import load, write
+from t3cen.results.measured import load, newest, write
 
 
 def test_round_trip_newest_first(tmp_path):
@@ -36,3 +37,19 @@ def test_a_broken_file_is_named_not_used(tmp_path):
     found, bad = load(tmp_path, "redundant_lifting")
     assert len(found) == 1
     assert bad[0].path.name == "half.json"
+
+
+def test_figures_that_hold_cells_are_measurements_and_each_cell_is_its_newest(tmp_path):
+    write(tmp_path, "equivariance_error", {"lifting/lcer": 9.0, "lifting/t3cen": 1.0}, {"device": "a"})
+    (tmp_path / "figures").mkdir()
+    figure = tmp_path / "figures" / "lifting_error.json"
+    numbers = {"tables": {"equivariance_error": {"lifting/lcer": 8.5}}}
+    figure.write_text(json.dumps({"command": "draw it", "commit": "0" * 40, "dirty": True, "numbers": numbers}))
+    (tmp_path / "figures" / "other.json").write_text(json.dumps({"command": "x", "numbers": [1, 2]}))
+    os.utime(figure, (4e9, 4e9))
+    found, bad = load(tmp_path, "equivariance_error")
+    cells = newest(found)
+    assert bad == []
+    assert {name: value for name, (value, _) in cells.items()} == {"lifting/lcer": 8.5, "lifting/t3cen": 1.0}
+    assert cells["lifting/lcer"][1].origin == "command draw it, commit 0000000000 with uncommitted changes"
+    assert load(tmp_path, "training_cost") == ([], [])
