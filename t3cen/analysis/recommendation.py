@@ -115,7 +115,8 @@ def recommend(
             "nothing (paper, 'No distribution shift')."
         )
         group = PLAIN
-        signal = any([_is_signal(a, moves[a], signals, seen, labels, used is None, warnings) for a in AXES])
+        told = [_is_signal(a, moves[a], signals, seen, labels, used is None, warnings) for a in AXES]
+        signal = any(told)
     else:
         axis = moved[0].axis
         group = _order(axis, candidates, reasons, known=used is not None)

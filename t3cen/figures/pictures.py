@@ -72,3 +72,17 @@ def _resized(image: Tensor, size: int) -> Tensor:
     from torchvision.transforms.v2.functional import resize
 
     return resize(image, [size, size], antialias=True).clamp(0, 1)
+
+
+def hospitals(count: int, *, scale: str = "laptop", data_root: str = "data", overrides: Sequence[str] = ()) -> dict[str, Tensor]:
+    """`count` patches `(count, 3, H, W)` of each of Camelyon17's hospitals, `hospital 1` to `hospital 5` as in the paper."""
+    from t3cen.figures.training import data_module
+
+    data: Any = data_module("camelyon", scale=scale, data_root=data_root, overrides=overrides)
+    source, center, _ = data.patches_by_hospital()
+    found = {}
+    for hospital in sorted(set(center.tolist())):
+        rows = (center == hospital).nonzero()[:, 0].tolist()
+        take = [rows[at * len(rows) // count] for at in range(min(count, len(rows)))]
+        found[f"hospital {hospital + 1}"] = torch.stack([source.picture(row) for row in take]).float() / 255
+    return found

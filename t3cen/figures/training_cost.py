@@ -1,0 +1,123 @@
+"""Training memory and speed by group, T3CEN directly and by Fourier, and LCER (paper, tab:training_expense)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from t3cen.analysis.training_cost import Setting, measure
+from t3cen.figures.style import BLACK, BLUE, GREEN, ORANGE, canvas
+from t3cen.tables.schema import get_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE = "training_cost"
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    # The paper's iterations; resolution and batch are ours, and reproduce its memory (docs/fidelity.md).
+    "paper": {"image_size": 96, "batch_size": 16, "dropped": 100, "averaged": 100, "limit": 3600.0},
+    "laptop": {"image_size": 32, "batch_size": 8, "dropped": 1, "averaged": 2, "limit": 120.0},
+    "smoke": {"image_size": 16, "batch_size": 2, "dropped": 1, "averaged": 1, "limit": 60.0, "width": 8},
+}
+SERIES: dict[str, dict[str, Any]] = {
+    "T³CEN, Fourier": {"family": "t3cen", "backend": "fourier", "color": BLUE, "hatch": ""},
+    "T³CEN, direct": {"family": "t3cen", "backend": "direct", "color": GREEN, "hatch": "///"},
+    "LCER": {"family": "lcer", "backend": "auto", "color": ORANGE, "hatch": "..."},
+}
+QUANTITIES = {"memory": ("memory_mib", "memory (MiB)"), "speed": ("iterations_per_second", "iterations per second")}
+
+
+def draw(
+    protocol: str,
+    groups: Sequence[str] = ("h1", "h4", "s4", "l4", "h4s4", "h4l4", "h4s4l4"),
+    device: str | None = None,
+    threads: int | None = None,
+    **changes: Any,
+) -> tuple[Figure, dict[str, Any]]:
+    """Bars per group, above memory, below speed, on logarithmic axes; diamonds are the paper's numbers on its GPU.
+
+    Args:
+        protocol: `paper`, `laptop` or `smoke`: resolution, batch and iterations, printed above the bars.
+        groups: the columns of the table. LCER has odd orders of saturation and luminance only and leaves the others empty.
+        device: `cuda` or `cpu`; None takes the GPU if there is one.
+        threads: of the processor.
+        changes: to the protocol, for instance `averaged=10`.
+    """
+    import torch
+
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r}")
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    settings = {**PROTOCOLS[protocol], **changes}
+    limit = settings.pop("limit")
+    found: dict[str, dict[str, Any]] = {}
+    for label, series in SERIES.items():
+        found[label] = {}
+        for group in groups:
+            setting = Setting(
+                group="" if group == "h1" else group,
+                family=series["family"],
+                backend=series["backend"],
+                device=device,
+                threads=threads,
+                **settings,
+            )
+            found[label][group] = measure(setting, limit)
+    name = next((m["device"] for row in found.values() for m in row.values() if "device" in m), device)
+    numbers: dict[str, Any] = {"protocol": settings, "device": name, "measured": found, "published": _published()}
+    numbers["tables"] = {TABLE: _cells(found)}
+    return _figure(numbers, groups), numbers
+
+
+def _published() -> dict[str, dict[str, dict[str, float]]]:
+    """The paper's numbers: quantity, row, group."""
+    known: dict[str, dict[str, dict[str, float]]] = {}
+    for section, row, column, cell in get_table(TABLE).cells():
+        if cell is not None and cell.replace(".", "").isdigit():
+            known.setdefault(section.name, {}).setdefault(row.name, {})[column.key] = float(cell)
+    return known
+
+
+def _cells(found: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    rows = {"t3cen": "T³CEN, Fourier", "lcer": "LCER"}
+    return {
+        f"{quantity}/{row}/{group}": measured[key]
+        for quantity, (key, _) in QUANTITIES.items()
+        for row, label in rows.items()
+        for group, measured in found[label].items()
+        if key in measured
+    }
+
+
+def _figure(numbers: Mapping[str, Any], groups: Sequence[str]) -> Figure:
+    figure = canvas(12.5, 7)
+    grid = figure.subplots(2, 1, sharex=True)
+    for axes, (quantity, (key, label)) in zip(grid, QUANTITIES.items(), strict=True):
+        for at, (name, series) in enumerate(SERIES.items()):
+            values: dict[int, Any] = {place: numbers["measured"][name][group].get(key) for place, group in enumerate(groups)}
+            known = {place: value for place, value in values.items() if value}
+            places: list[float] = [place + 0.27 * (at - 1) for place in known]
+            axes.bar(places, known.values(), 0.25, color=series["color"], hatch=series["hatch"], edgecolor="white", label=name)
+            for place in set(values) - set(known):
+                axes.annotate("–", (place + 0.27 * (at - 1), 0), xycoords=("data", "axes fraction"), ha="center", va="bottom")
+            for middle, value in zip(places, list(known.values()), strict=True):
+                text = f"{value:.3g}" if value < 100 else f"{value:.0f}"
+                axes.annotate(text, (middle, value), (0, 2), textcoords="offset points", ha="center", fontsize=10)
+        published = numbers["published"][quantity]["t3cen"]
+        spots = [(place, published[group]) for place, group in enumerate(groups) if group in published]
+        if spots:
+            axes.plot(*zip(*spots, strict=True), "D", color=BLACK, label="paper: T³CEN on an NVIDIA L40", zorder=5)
+        axes.set_yscale("log")
+        axes.set_ylabel(label)
+        axes.margins(y=0.15)
+    grid[1].set_xticks(range(len(groups)), [group.upper() for group in groups])
+    p = numbers["protocol"]
+    grid[0].set_title(
+        f"ResNet18, {p['image_size']} × {p['image_size']} pixels, batch {p['batch_size']}, {p['averaged']} iterations after "
+        f"{p['dropped']}, on {numbers['device']}",
+        loc="left",
+        fontsize=12,
+    )
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    return figure
