@@ -16,6 +16,7 @@ EXAMPLES = """examples:
   python scripts/prepare_data.py --check               one line for each data set: is it there, is it whole
   python scripts/prepare_data.py --fake /tmp/fakes     tiny stand-ins in the real formats; then train.py data_root=/tmp/fakes
   python scripts/prepare_data.py --picture shapes3d_hue   a picture of its training and test sets, in outputs/pictures
+  python scripts/prepare_data.py --speed shapes3d_hue camelyon   training images a second with 0 and 2 workers
   python scripts/prepare_data.py shapes3d --render     write a 3dshapes.h5 of rendered images instead of downloading it
 """
 
@@ -59,7 +60,10 @@ def main() -> int:
         "--fake", type=Path, metavar="DIR", help="write tiny fakes of the named data sets (default: all) into DIR"
     )
     parser.add_argument("--picture", nargs="+", metavar="DATA", help="draw pictures of data sets, named as in conf/data")
-    parser.add_argument("--source", help="with --picture: files, rendered, bundled or synthetic (default: what needs no files)")
+    parser.add_argument("--speed", nargs="+", metavar="DATA", help="measure loading, at the paper's batch size and resolution")
+    parser.add_argument(
+        "--source", help="with --picture and --speed: files, rendered, bundled or synthetic (default: what needs no files)"
+    )
     parser.add_argument("--out", type=Path, default=Path("outputs/pictures"), help="with --picture: where to")
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="camelyon: import these parquet files instead of downloading")
     parser.add_argument("--coco", type=Path, metavar="DIR", help="kutomadata: cut tomatoes out of photographs with COCO boxes")
@@ -72,6 +76,14 @@ def main() -> int:
 
         for name in options.picture:
             print(draw(name, options.out, root=options.root, source=options.source))
+        return 0
+    if options.speed:
+        from t3cen.data.throughput import measure
+
+        print("data set        source      pixels  batch  workers  setup s  images/s")
+        for s in measure(options.speed, root=options.root, source=options.source):
+            line = f"{s.name:15s} {s.source:10s} {s.image_size:7d} {s.batch_size:6d} {s.workers:8d}"
+            print(f"{line} {s.setup:8.2f} {s.rate:9.0f}")
         return 0
     known = MAKERS if options.fake else RECIPES
     names = list(known) if not options.names or options.names == ["all"] else options.names

@@ -63,7 +63,7 @@ class Camelyon(ColorData):
 
     def prepare(self) -> Splits:
         hospitals = PROTOCOLS[self.protocol]
-        source, center, inside = self._synthetic() if self.source == "synthetic" else self._wilds()
+        source, center, inside = self.patches_by_hospital()
         trained = torch.isin(center, torch.tensor(TRAIN_HOSPITALS))
         rows = {
             "train": (trained & ~inside).nonzero()[:, 0],
@@ -88,6 +88,10 @@ class Camelyon(ColorData):
                 **(self.compare(all=len(source)) if self.source == "files" else {}),
             },
         )
+
+    def patches_by_hospital(self) -> tuple[Source, Tensor, Tensor]:
+        """All patches, the hospital of each `(N,)`, and which of them WILDS holds out of training `(N,)`."""
+        return self._synthetic() if self.source == "synthetic" else self._wilds()
 
     def _synthetic(self) -> tuple[Source, Tensor, Tensor]:
         drawn = [

@@ -1,0 +1,164 @@
+"""What prepare_data does: states, fakes, imports and pictures."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from t3cen.data import KUTomaData
+from t3cen.data.coco_import import import_coco
+from t3cen.data.errors import DataError
+from t3cen.data.fakes import MAKERS, write_fakes
+from t3cen.data.pictures import SETS, draw
+from t3cen.data.preparation import RECIPES, _idx, state
+from t3cen.data.throughput import measure
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def test_registries_agree():
+    assert set(MAKERS) == set(RECIPES)
+    configured = {path.stem for path in (REPOSITORY / "conf" / "data").glob("*.yaml")}
+    assert configured == set(SETS)
+    for scale in ("laptop", "smoke"):
+        assert {path.stem for path in (REPOSITORY / "conf" / "scale" / scale).glob("*.yaml")} == configured
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_states(name, fakes, tmp_path):
+    whole, line = state(name, fakes)
+    assert (whole, line[:6]) == (True, "fake: ")
+    whole, line = state(name, tmp_path)
+    assert not whole
+    assert line.startswith("missing: ")
+    assert str(tmp_path) in line
+
+
+def test_damaged_and_incomplete(fakes, tmp_path):
+    import shutil
+
+    for folder in ("MNIST", "cifar-100-python"):
+        shutil.copytree(fakes / folder, tmp_path / folder)
+    assert state("mnist", tmp_path) == (False, "incomplete: 80 of 60,000 train pictures, 40 of 10,000 test pictures")
+    whole, line = state("cifar100", tmp_path)
+    assert not whole
+    assert line.startswith("damaged: cifar100: ")
+    assert "MD5" in line
+
+
+def test_fakes_and_real_data_never_mix(tmp_path):
+    (tmp_path / "MNIST").mkdir()
+    with pytest.raises(ValueError, match="is not empty and holds no fakes"):
+        write_fakes(tmp_path, ["mnist"])
+    with pytest.raises(ValueError, match="no fake of imagenet"):
+        write_fakes(tmp_path / "new", ["imagenet"])
+
+
+def test_installed_fashion_mnist_is_used(fakes, tmp_path):
+    import gzip
+
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    names = [path.name for path in (fakes / "FashionMNIST" / "raw").iterdir()]
+    for name in names:
+        (installed / f"{name}.gz").write_bytes(gzip.compress((fakes / "FashionMNIST" / "raw" / name).read_bytes()))
+    _idx(tmp_path, "FashionMNIST", (), dict.fromkeys(names, "unused"), installed)
+    for name in names:
+        assert (tmp_path / "FashionMNIST" / "raw" / name).read_bytes() == (fakes / "FashionMNIST" / "raw" / name).read_bytes()
+
+
+class TestCoco:
+    @pytest.fixture
+    def laboro(self, tmp_path):
+        folder = tmp_path / "laboro"
+        for split in ("train", "test"):
+            (folder / split).mkdir(parents=True)
+            pixels = np.zeros((60, 80, 3), np.uint8)
+            pixels[10:40, 10:40] = (200, 0, 0)
+            Image.fromarray(pixels).save(folder / split / "one.png")
+            boxes = [(1, [10, 10, 30, 30]), (2, [40, 20, 20, 25]), (3, [0, 0, 30, 30]), (2, [0, 0, 5, 30])]
+            content = {
+                "images": [{"id": 7, "file_name": "one.png"}],
+                "categories": [{"id": i + 1, "name": n} for i, n in enumerate(("b_fully_ripened", "l_green", "b_half_ripened"))],
+                "annotations": [{"image_id": 7, "category_id": c, "bbox": b} for c, b in boxes],
+            }
+            (folder / "annotations").mkdir(exist_ok=True)
+            (folder / "annotations" / f"{split}.json").write_text(json.dumps(content))
+        return folder
+
+    def test_boxes_become_folders(self, laboro, tmp_path):
+        counts = import_coco(laboro, tmp_path)
+        assert counts == {"train/ripe": 1, "train/unripe": 1, "test/ripe": 1, "test/unripe": 1, "left out": 4}
+        ripe = np.asarray(Image.open(next((tmp_path / "kutomadata" / "test" / "ripe").iterdir())))
+        assert ripe.shape == (30, 30, 3)
+        assert (ripe == (200, 0, 0)).all()
+        data = KUTomaData(root=tmp_path, image_size=16, validation_fraction=0)
+        assert len(data.splits.train) == 2
+
+    def test_half_ripe_may_count_as_unripe(self, laboro, tmp_path):
+        counts = import_coco(laboro, tmp_path, unripe=("green", "half_ripened"))
+        assert counts["train/unripe"] == 2
+
+    def test_errors_leave_nothing(self, laboro, tmp_path):
+        (laboro / "test" / "one.png").write_bytes(b"no")
+        with pytest.raises(DataError, match=r"test/one\.png is missing or no picture"):
+            import_coco(laboro, tmp_path)
+        (laboro / "annotations" / "train.json").write_text('{"images": []}')
+        with pytest.raises(DataError, match="is no COCO instances file"):
+            import_coco(laboro, tmp_path)
+        (laboro / "annotations" / "train.json").unlink()
+        with pytest.raises(DataError, match=r"annotations/train\.json is missing"):
+            import_coco(laboro, tmp_path)
+        assert not (tmp_path / "kutomadata").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("camelyon", {"patches": 50, "image_size": 8}), ("shapes3d_hsl", {"image_size": 8})]
+)
+def test_pictures(name, options, tmp_path):
+    path = draw(name, tmp_path / "deep", columns=3, **options)
+    assert path == tmp_path / "deep" / f"{name}.png"
+    assert np.asarray(Image.open(path).convert("L")).std() > 10
+
+
+def test_pictures_need_a_known_name(tmp_path):
+    with pytest.raises(ValueError, match="no data set is called 'imagenet'"):
+        draw("imagenet", tmp_path)
+
+
+def test_throughput(fakes):
+    speeds = measure(["cifar10"], workers=(0, 1), seconds=0.05, root=fakes)
+    assert [(s.workers, s.batch_size, s.source) for s in speeds] == [(0, 128, "fake"), (1, 128, "fake")]
+    assert all(s.rate > 0 for s in speeds)
+
+
+@pytest.mark.slow
+class TestCommand:
+    def run(self, *arguments):
+        command = [sys.executable, str(REPOSITORY / "scripts" / "prepare_data.py"), *map(str, arguments)]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=REPOSITORY, env={"PYTHONPATH": str(REPOSITORY)}, check=False
+        )
+
+    def test_fake_then_check(self, tmp_path):
+        made = self.run("mnist", "pets", "--fake", tmp_path / "f")
+        assert made.returncode == 0, made.stderr
+        checked = self.run("mnist", "pets", "cars", "--check", "--root", tmp_path / "f")
+        assert checked.returncode == 1
+        lines = checked.stdout.splitlines()
+        assert [line.split()[:2] for line in lines] == [["mnist", "fake:"], ["pets", "fake:"], ["cars", "missing:"]]
+
+    def test_manual_steps(self, tmp_path):
+        asked = self.run("cars", "kutomadata", "--root", tmp_path)
+        assert asked.returncode == 1
+        assert f"{tmp_path}/stanford_cars" in asked.stdout
+        assert "LaboroTomato" in asked.stdout
+
+    def test_unknown_name(self):
+        asked = self.run("imagenet")
+        assert asked.returncode == 2
+        assert "unknown data set imagenet; choose from mnist" in asked.stderr
