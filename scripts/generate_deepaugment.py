@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--largest", type=int, default=256, help="shorter side at most, in pixels (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the autoencoder and the noise (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=None, help="processor threads")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     names = [override.removeprefix("data=") for override in options.overrides if override.startswith("data=")]
     if len(names) != 1:
         parser.error(f"name one data set, as in data=cifar10; got {' '.join(options.overrides)}")
