@@ -32,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")
     parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke; scales are never mixed")
     parser.add_argument("--source", choices=SOURCES, help="only results on pictures from there")
+    parser.add_argument("--mix-code", action="store_true", help="average over versions of the training code (marked)")
     options = parser.parse_args(arguments)
     try:
         chosen = list(tables().values()) if options.table == "all" else [get_table(options.table)]
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, FileNotFoundError) as error:
         sys.stderr.write(f"make_tables: {error}\n")
         return 2
-    cells = Cells(results, options.scale, options.source)
+    cells = Cells(results, options.scale, options.source, mix_code=options.mix_code)
     sys.stdout.write(render([build(table, cells, options.outputs, results.refused) for table in chosen], options.format))
     return 0
 

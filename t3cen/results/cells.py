@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from t3cen.results.code import version
 from t3cen.results.composition import is_current
 from t3cen.results.records import Record, Results
 
@@ -34,8 +33,9 @@ class Group:
         return is_current(self.first)
 
     @property
-    def code(self) -> str:
-        return version(self.first.commit, self.first.dirty)
+    def mixed_code(self) -> bool:
+        """Whether the records are of more than one version of the training code, which has to be asked for."""
+        return len({record.code for record in self.records}) > 1
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,11 @@ class Cells:
         results: what `records.load` read.
         scale: paper, laptop or smoke; records of other scales are other experiments and never looked at.
         source: only records on pictures of this source; by default, run by run, the most trusted one there is.
+        mix_code: average over versions of the training code too.
     """
 
-    def __init__(self, results: Results, scale: str, source: str | None = None) -> None:
-        self.scale, self.source = scale, source
+    def __init__(self, results: Results, scale: str, source: str | None = None, *, mix_code: bool = False) -> None:
+        self.scale, self.source, self.mix_code = scale, source, mix_code
         self._records: dict[str, list[Record]] = defaultdict(list)
         for record in results.records:
             if record.scale == scale and (source is None or record.source == source):
@@ -103,14 +104,14 @@ class Cells:
         """The records of `run` with the table's `seeds` that may be averaged, and those that may not."""
         key = (run, tuple(seeds))
         if key not in self._chosen:
-            self._chosen[key] = _select(run, self._records.get(run, ()), seeds)
+            self._chosen[key] = _select(run, self._records.get(run, ()), seeds, self.mix_code)
         return self._chosen[key]
 
     def __contains__(self, run: str) -> bool:
         return run in self._records
 
 
-def _select(run: str, records: Iterable[Record], seeds: Sequence[int]) -> Selection:
+def _select(run: str, records: Iterable[Record], seeds: Sequence[int], mix_code: bool) -> Selection:
     aside: list[SetAside] = []
 
     def drop(what: Sequence[Record], reason: str) -> None:
@@ -126,7 +127,7 @@ def _select(run: str, records: Iterable[Record], seeds: Sequence[int]) -> Select
     for record in records:
         if not _variant(record) and record.seed in seeds:
             sizes = tuple(sorted((name, values["total"]) for name, values in record.tests.items()))
-            code = version(record.commit, record.dirty)
+            code = "" if mix_code else record.code
             groups[(record.setting, record.provenance, code, sizes)].append(record)
     candidates = []
     for members in groups.values():
@@ -153,7 +154,13 @@ def _finished(record: Record) -> tuple[str, str]:
 def _rank(group: Group) -> tuple[object, ...]:
     source = group.first.source
     trust = len(SOURCES) - SOURCES.index(source) if source in SOURCES else 0
-    return group.current, trust, len(group.records), max(_finished(record) for record in group.records)
+    return (
+        group.current,
+        trust,
+        group.first.is_of_todays_code,
+        len(group.records),
+        max(_finished(record) for record in group.records),
+    )
 
 
 def _difference(group: Group, best: Group) -> str:
@@ -163,6 +170,6 @@ def _difference(group: Group, best: Group) -> str:
         return "another configuration" + ("" if group.current else ", not the one composed today")
     if group.first.provenance != best.first.provenance:
         return "other data of the same source"
-    if group.code != best.code:
+    if group.first.code != best.first.code:
         return "other code"
     return "test sets of other sizes"

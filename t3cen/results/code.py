@@ -3,28 +3,31 @@
 import hashlib
 import subprocess
 from functools import cache
+from pathlib import Path
 
-from t3cen.tables.schema import TABLE_DIR
-
-PROJECT = TABLE_DIR.parents[1]
+PACKAGE = Path(__file__).parents[1]
 READERS = frozenset({"__init__.py", "analysis", "experiments.py", "figures", "results", "tables", "testing", "testing.py"})
 """Parts of t3cen/ that only read results or check layers; a change there leaves every trained network as it was."""
 
 
 @cache
-def version(commit: str, dirty: bool = False) -> str:
-    """A name for the training code at `commit`: equal where only documents, tests or readers differ.
+def fingerprint(package: Path = PACKAGE) -> str:
+    """A hash of the training code as it lies on disk, committed or not; equal where only readers differ."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).parts
+        if parts[0] not in READERS:
+            digest.update("/".join(parts).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
-    Uncommitted changes, and commits this repository does not have, stand for themselves.
-    """
+
+@cache
+def committed(commit: str) -> str:
+    """The same idea for a commit, from git's own hashes; the commit itself where this repository does not have it."""
+    command = ["git", "-C", str(PACKAGE.parent), "ls-tree", commit, f"{PACKAGE.name}/"]
     try:
-        listing = subprocess.run(
-            ["git", "-C", str(PROJECT), "ls-tree", commit, "t3cen/"], capture_output=True, text=True, timeout=30, check=True
-        ).stdout
+        listing = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
-        listing = ""
+        return commit
     kept = [line for line in listing.splitlines() if line.rpartition("/")[2] not in READERS]
-    if not kept:
-        return f"{commit}{'+' if dirty else ''}"
-    tree = hashlib.sha256("\n".join(kept).encode()).hexdigest()[:12]
-    return f"{tree}+{commit[:12]}" if dirty else tree
+    return hashlib.sha256("\n".join(kept).encode()).hexdigest() if kept else commit

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from t3cen.results.code import committed, fingerprint
 from t3cen.results.identity import NEUTRAL, config_hash, setting_hash
 
 RESULT = "result.json"
@@ -61,6 +62,21 @@ class Record:
     @property
     def dirty(self) -> bool:
         return bool(self.content.get("dirty", False))
+
+    @property
+    def code(self) -> str:
+        """A name for the training code: equal for records that may be averaged as far as code goes.
+
+        The recorded fingerprint of the code on disk, or, for a record without one, the commit and whether it was altered.
+        """
+        return self.content.get("code_hash") or committed(self.commit) + ("+" if self.dirty else "")
+
+    @property
+    def is_of_todays_code(self) -> bool:
+        """Whether the training code is the one on disk now."""
+        if self.content.get("code_hash"):
+            return self.code == fingerprint()
+        return self.code == committed("HEAD")
 
     @property
     def changes(self) -> tuple[str, ...]:

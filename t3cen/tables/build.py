@@ -13,6 +13,7 @@ from t3cen.tables.observed import measured_table, settings_table
 from t3cen.tables.printed import (
     ADDED,
     DIRTY,
+    MIXED,
     STALE,
     TWIN,
     PrintedCell,
@@ -93,7 +94,8 @@ def _trained_cell(table: Table, row: Row, column: Column, index: int, run: str, 
     ours = statistic(group, column.test, column.metric or table.metric)
     if ours is None:
         return cell
-    flags = (STALE if not group.current else "") + (DIRTY if group.first.dirty else "")
+    flags = (STALE if not group.current else "") + (MIXED if group.mixed_code else "")
+    flags += DIRTY if any(record.dirty for record in group.records) else ""
     flags += TWIN if row.same_as and run != run_of(row, column).name else ""
     comparison = compare(ours, printed) if printed else None
     return replace(cell, ours=ours, comparison=comparison, flags=flags, source=group.first.source)

@@ -5,7 +5,7 @@ from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable
 _ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "³": "$^{3}$", "°": r"$^{\circ}$", "†": r"$\dagger$",
-    "‡": r"$\ddagger$", "§": r"\S{}", "–": "--", "=": "$=$", "<": "$<$", ">": "$>$", "²": "$^{2}$",
+    "‡": r"$\ddagger$", "§": r"\S{}", "¶": r"\P{}", "–": "--", "=": "$=$", "<": "$<$", ">": "$>$", "²": "$^{2}$",
 }  # fmt: skip
 
 

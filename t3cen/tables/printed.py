@@ -94,10 +94,11 @@ class PrintedTable:
     unit: str = ""
 
 
-STALE, DIRTY, TWIN, ADDED = "‡", "§", "=", "†"
+STALE, DIRTY, MIXED, TWIN, ADDED = "‡", "§", "¶", "=", "†"
 _LEGEND = {
     STALE: f"{STALE} trained with a configuration that is not the one composed today",
     DIRTY: f"{DIRTY} trained with uncommitted changes in the code",
+    MIXED: f"{MIXED} averaged over versions of the training code",
     TWIN: f"{TWIN} one run, listed under two names as in the paper",
     ADDED: f"{ADDED} not in the paper's table",
 }

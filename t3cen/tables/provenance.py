@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from t3cen.results.cells import Cells, Group, Selection
-from t3cen.results.code import version
 from t3cen.results.records import Record, Refused
 from t3cen.tables.schema import Table
 
@@ -41,8 +40,7 @@ def _commit(record: Record) -> str:
 
 
 def _code_note(groups: Sequence[Group]) -> str:
-    today = version("HEAD")
-    other = sum(group.code != today for group in groups)
+    other = sum(not all(record.is_of_todays_code for record in group.records) for group in groups)
     return f"; {other} of {len(groups)} networks trained by other code than today's" if other else ""
 
 

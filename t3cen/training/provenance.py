@@ -9,6 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from t3cen.results.code import fingerprint
+
 if TYPE_CHECKING:
     import torch
 
@@ -27,10 +29,14 @@ def _git(*arguments: str) -> str | None:
 
 
 def code_version() -> dict[str, str | bool]:
-    """`commit` and whether the tree was `dirty` (tracked or untracked files differ from it); `"unknown"` outside git."""
+    """`commit`, whether the tree was `dirty` (tracked or untracked files differ from it), and the training code's `code_hash`.
+
+    Outside git the commit is `"unknown"`.
+    """
     if (PROJECT / VERSION).exists():
         return json.loads((PROJECT / VERSION).read_text())
-    return {"commit": _git("rev-parse", "HEAD") or "unknown", "dirty": _git("status", "--porcelain") != ""}
+    dirty = _git("status", "--porcelain") != ""
+    return {"commit": _git("rev-parse", "HEAD") or "unknown", "dirty": dirty, "code_hash": fingerprint()}
 
 
 def library_versions() -> dict[str, str]:

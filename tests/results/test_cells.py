@@ -6,6 +6,7 @@ import pytest
 
 from t3cen.results import load
 from t3cen.results.cells import Cells, statistic
+from t3cen.results.code import fingerprint
 
 SEEDS = (1999, 2000, 2001)
 
@@ -46,6 +47,7 @@ def test_scales_never_meet(result_file, tmp_path):
         ({"settings": {"backbone": "resnet18"}}, "another configuration, not the one composed today"),
         ({"commit": "fedcba9876543210"}, "other code"),
         ({"dirty": True}, "other code"),
+        ({"code_hash": "a" * 64}, "other code"),
         ({"total": 2000}, "test sets of other sizes"),
         ({"data_provenance": {"name": "MNIST", "source": "files", "digits": 7}}, "other data of the same source"),
         ({"overrides": ["optimizer.lr=0.5"]}, "settings of their own on the command line"),
@@ -90,3 +92,19 @@ def test_seeds_the_table_does_not_name_are_set_aside(result_file, tmp_path):
 def test_only_stale_records_are_shown_as_stale(result_file, tmp_path):
     result_file("mnist_h4", 1999, {"shift": 900}, settings={"backbone": "resnet18"})
     assert not select(tmp_path).group.current
+
+
+def test_code_may_be_mixed_where_that_is_asked_for(result_file, tmp_path):
+    result_file("mnist_h4", 1999, {"shift": 900})
+    result_file("mnist_h4", 2000, {"shift": 900}, code_hash="a" * 64)
+    group = Cells(load(tmp_path), "paper", mix_code=True).select("mnist_h4", SEEDS).group
+    assert (group.seeds, group.mixed_code) == ((1999, 2000), True)
+
+
+def test_todays_code_wins_over_other_code(result_file, tmp_path):
+    result_file("mnist_h4", 1999, {"shift": 900}, code_hash=fingerprint())
+    for seed in SEEDS[1:]:
+        result_file("mnist_h4", seed, {"shift": 100})
+    selection = select(tmp_path)
+    assert selection.group.seeds == (1999,)
+    assert selection.group.first.is_of_todays_code
