@@ -97,7 +97,7 @@ class Record:
 
 def _is_neutral(key: str) -> bool:
     parts = key.split(".")
-    return parts[0] == "hydra" or parts[0] in _NEUTRAL_OVERRIDES or parts[-1] in NEUTRAL
+    return parts[0].partition("/")[0] == "hydra" or parts[0] in _NEUTRAL_OVERRIDES or parts[-1] in NEUTRAL
 
 
 def _no_nan(text: str) -> float:
