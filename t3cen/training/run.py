@@ -50,7 +50,7 @@ def run(job: Job) -> Path:
     """
     config, folder = job.config, job.folder
     result = folder / RESULT
-    if rank_zero_only.rank:  # one of several processes of a run; the first one holds the folder
+    if rank_zero_only.rank:  # type: ignore[attr-defined]  # one of several processes of a run; the first one holds the folder
         if not result.exists():
             _train_and_test(config, folder, None)
         return result
@@ -112,7 +112,7 @@ def _monitor(selection: str, data: ColorData) -> str | None:
 
 
 def _step_jitter(network: Network, cover: str) -> BatchAugment:
-    group = network.lifting.group
+    group: Any = network.lifting.group
     return lambda images, generator: step_jitter(images, group, cover, generator)
 
 
@@ -124,6 +124,8 @@ def _quiet() -> None:
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     # torch moved a private function that Lightning calls
     warnings.filterwarnings("ignore", message=r".*isinstance\(treespec, LeafSpec\).*")
+    # a cluster's machine, and a run that was started on it by hand
+    warnings.filterwarnings("ignore", message=".*The `srun` command is available.*")
     # a folder with checkpoints is what a resumed run expects
     warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
 

@@ -1,0 +1,92 @@
+"""Every experiment of every table, at smoke scale: it composes, trains a step and is tested on every test set it announces.
+
+Data without a source of their own come from format-faithful fakes. One run per data set goes through the whole of `run`.
+"""
+
+from pathlib import Path
+
+import pytest
+import torch
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import OmegaConf, open_dict
+
+from t3cen.augment.deepaugment import folder_of
+from t3cen.augment.generate import generate
+from t3cen.data.fakes import write_fakes
+from t3cen.experiments import all_runs, register
+from t3cen.results.records import read
+from t3cen.task import Tally
+from t3cen.training.folders import register_resolvers
+from t3cen.training.plan import Job
+from t3cen.training.run import make_data, make_network, make_task, run
+
+CONF = Path(__file__).parents[1] / "conf"
+RUNS = all_runs()
+ONE_OF_EACH_DATA = sorted({run.data: name for name, run in sorted(RUNS.items(), reverse=True)}.values())
+
+
+@pytest.fixture(scope="module")
+def fakes(tmp_path_factory):
+    root = tmp_path_factory.mktemp("data")
+    write_fakes(root)
+    return root
+
+
+def composed(name, root):
+    register()
+    register_resolvers()
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose(
+            "train", [f"experiment={name}", "scale=smoke", f"data_root={root}", "logger.wandb=off"], return_hydra_config=True
+        )
+    HydraConfig.instance().set_config(config)
+    with open_dict(config):
+        del config["hydra"]
+    return OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+
+
+def disturb(config):
+    """Make DeepAugment's pictures, as scripts/generate_deepaugment.py would."""
+    data = make_data(config | {"augment": None})
+    train = data.splits.train
+    folder = folder_of(config["augment"]["name"], config["data_root"])
+    generate(train.source, train.indices.tolist(), folder, steps=1, batch_size=2, crop=16, largest=32)
+
+
+@pytest.mark.parametrize("name", sorted(RUNS))
+def test_trains_a_step_and_is_tested(name, fakes):
+    config = composed(name, fakes)
+    data = make_data(config)
+    if RUNS[name].augment == "deepaugment":
+        disturb(config)
+    network = make_network(config, data)
+    task = make_task(config, data, network)
+    assert config["name"] == name
+    images, labels = next(iter(data.train_dataloader()))
+    before = [p.detach().clone() for p in network.parameters()]
+    optimizer = task.optimizer_factory(network.parameters())
+    task.log = lambda *_, **__: None
+    task.training_step((images, labels), 0).backward()
+    for parameter_name, parameter in network.named_parameters():
+        assert parameter.grad is not None, parameter_name
+        assert torch.isfinite(parameter.grad).all(), parameter_name
+    optimizer.step()
+    assert any(not torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
+    network.eval()
+    loaders = data.test_dataloader()
+    assert len(loaders) == len(data.test_names) > 0
+    with torch.no_grad():
+        for test, loader in zip(data.test_names, loaders, strict=True):
+            tally = Tally()
+            for batch, truth in loader:
+                tally.update(network(batch), truth)
+            assert tally.compute()["total"] == len(data.splits.test[test])
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH_DATA)
+def test_leaves_a_whole_record(name, fakes, tmp_path):
+    record = read(run(Job(composed(name, fakes), tmp_path, ())))
+    assert record.name == name
+    assert record.scale == "smoke"
+    assert all(values["total"] > 0 for values in record.tests.values())
