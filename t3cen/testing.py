@@ -14,6 +14,10 @@ Invariance of the logits, here under shifts of half a step in hue, which no grou
 
     network_error(network, rgb, protocol="image", output="logits", elements=[(0.5, 0, 0)])
 
+Equivariance of the features between the steps, for networks built with `band_limit=True` (docs/continuous.md)::
+
+    network_error(network, rgb, elements=[(0.3, 0, 0)], act_output=interpolated(network.lifting.group))
+
 Anything else is `equivariance_error` with its own two actions: `act_input` on what enters, `act_output` on what leaves.
 """
 
@@ -27,6 +31,7 @@ import torch
 from torch import Tensor
 
 from t3cen.groups import CyclicProduct
+from t3cen.nn.band_limit import shift
 from t3cen.nn.lifting import Lifting
 
 Steps = tuple[float, ...]
@@ -148,6 +153,14 @@ def invariant(output: Tensor, element: Sequence[float]) -> Tensor:
     return output
 
 
+def interpolated(group: CyclicProduct) -> Action:
+    """The action that takes fractions of a step: the functions' trigonometric polynomials, moved (`t3cen.nn.shift`).
+
+    It is the action of every angle on band-limited functions on the group, and agrees with `group.act` at whole steps.
+    """
+    return lambda f, element: shift(f, group, element)
+
+
 def network_error(
     network: LiftedNetwork,
     rgb: Tensor,
@@ -156,6 +169,7 @@ def network_error(
     output: str = "features",
     lifting: Lifting | None = None,
     elements: Iterable[Sequence[float]] | None = None,
+    act_output: Action | None = None,
 ) -> EquivarianceError:
     """The equivariance error of a network with its lifting, on images `(B, 3, H, W)`, RGB in [0, 1].
 
@@ -166,7 +180,10 @@ def network_error(
         output: `"features"` compares feature maps, moved with the group; `"logits"` compares logits, which must not move.
         lifting: whose group acts on the images, if not the network's own: how a plain network is measured. It needs
             `protocol="image"`, and `output="logits"` unless the network's features live on the same group.
-        elements: the elements to try, in steps; all of the group if left out. Fractions need `output="logits"`.
+        elements: the elements to try, in steps; all of the group if left out. Fractions need `output="logits"`, or an
+            `act_output` that takes them.
+        act_output: how an element acts on the features, `lifting.group.act` if left out; `interpolated(group)` takes
+            fractions of a step. Logits must not move, so it has no place with them.
 
     Returns:
         the error of every element; for the image protocol also the shares of pixels that change sheet and lose their hue.
@@ -180,10 +197,12 @@ def network_error(
         raise ValueError(f"unknown output {output!r}; choose 'features' or 'logits'")
     if protocol == "angles" and lifting is not None:
         raise ValueError("protocol='angles' acts inside the network's own lifting; another lifting needs protocol='image'")
+    if output == "logits" and act_output is not None:
+        raise ValueError("act_output moves features; logits must stay as they are, so leave it out or choose output='features'")
     chosen = network.lifting if lifting is None else lifting
     group, angles = chosen.group, chosen.encode(rgb)
     steps = [tuple(element) for element in (group.elements() if elements is None else elements)]
-    act_output = None if output == "features" else invariant
+    act_output = act_output if output == "features" else invariant
 
     def on_angles(angles: Tensor) -> Tensor:
         features = network.trunk(chosen.lift(angles))

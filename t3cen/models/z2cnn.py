@@ -43,10 +43,12 @@ class Z2CNN(Network):
         self.normalize = Normalize(mean, std)
         layers: list[nn.Module] = []
         for depth in range(6):
-            layers.append(conv(width, width, 3) if depth else stem(3, width, 3))
-            layers += [GroupBatchNorm2d(width), nonlinear(nn.ReLU(inplace=True))]
+            layers += [conv(width, width, 3) if depth else stem(3, width, 3), GroupBatchNorm2d(width)]
             if depth == 1:
-                layers.append(nonlinear(Planar(nn.MaxPool2d(2))))
+                # One nonlinearity of two parts, for where entering one costs; the empty place keeps the names of saved weights.
+                layers += [nonlinear(nn.Sequential(nn.ReLU(inplace=True), Planar(nn.MaxPool2d(2)))), nn.Identity()]
+            else:
+                layers.append(nonlinear(nn.ReLU(inplace=True)))
         self.layers = nn.Sequential(*layers)
         self.classifier = conv(width, num_classes, 4, bias=True)
         self.pool = pool

@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn.band_limit import Interpolate, Project, check_entries
+from t3cen.nn.band_limit import Interpolate, Project, along_axes, check_entries
 
+CPU_PIECE, GPU_PIECE = 2**19, 2**26  # values on the finer group made at a time
 RANDOM = (nn.modules.dropout._DropoutNd, nn.RReLU)
 
 
@@ -27,7 +27,7 @@ class GroupActivation(nn.Module):
 
     Args:
         nonlinearity: a deterministic module on `(B, G, C, H, W)` that treats all group elements alike and each image by
-            itself, such as `nn.ReLU()` or `Planar(nn.MaxPool2d(2))`.
+            itself, such as `nn.ReLU()` or `Planar(nn.MaxPool2d(2))`. Its `inplace` is switched off.
         group: the group; axes of order 1 are left alone.
         points: points of an axis as a multiple of its order N, at least 1. With 1 and an odd order it is `nonlinearity` itself.
 
@@ -43,6 +43,9 @@ class GroupActivation(nn.Module):
         random = next((module for module in nonlinearity.modules() if isinstance(module, RANDOM)), None)
         if random is not None:
             raise ValueError(f"{random} is random, and would draw anew in the backward pass; apply it outside GroupActivation")
+        for module in nonlinearity.modules():
+            if getattr(module, "inplace", False):
+                module.inplace = False  # the finer tensor is a view, and autograd would copy more than would be saved
         self.nonlinearity = nonlinearity
         self.group = group
         self.points = points
@@ -54,54 +57,69 @@ class GroupActivation(nn.Module):
         if self.group.order == 1:
             return self.nonlinearity(input)
         if torch.compiler.is_compiling() or torch.jit.is_tracing():
-            return self._whole(input)
+            return self.whole(input)
         parameters = tuple(p for p in self.nonlinearity.parameters() if p.requires_grad)
         return _ByPieces.apply(input, self, *parameters)
 
-    def _whole(self, input: Tensor) -> Tensor:
-        return self.down(self.nonlinearity(self.up(input)))
+    def whole(self, input: Tensor) -> Tensor:
+        """The same in plain differentiable operations, for compilers, exporters and second derivatives."""
+        # Half precision would leave more error than the aliasing, so the finer group is computed in float32.
+        exact = input.to(torch.promote_types(input.dtype, torch.float32))
+        with torch.autocast(input.device.type, enabled=False):
+            return self.down(self.nonlinearity(self.up(exact))).to(input.dtype)
 
     def pieces(self, input: Tensor) -> list[slice]:
-        """Slices of the batch whose values on the finer group fit a processor's cache, or a modest part of a GPU."""
-        one = self.up.entries * input[0, 0].numel()
-        count = max(1, (2**26 if input.is_cuda else 2**18) // max(one, 1))
-        return [slice(start, start + count) for start in range(0, input.shape[0], count)]
+        """Slices of the batch whose values on the finer group fit a processor's cache, or a modest part of a GPU's memory."""
+        one = self.up.entries * input[0].numel() // self.group.order
+        count = max(1, (GPU_PIECE if input.is_cuda else CPU_PIECE) // max(one, 1))
+        return [slice(start, start + count) for start in range(0, len(input), count)]
 
     def extra_repr(self) -> str:
         return f"points={self.points}, {self.group}"
 
 
 class _ByPieces(torch.autograd.Function):
-    """`GroupActivation._whole`, piece by piece, the finer tensor made again for the gradient."""
+    """`GroupActivation.whole`, a few images at a time. It keeps its input alone and makes the rest again for the gradient."""
 
     @staticmethod
-    def forward(ctx: Any, input: Tensor, layer: GroupActivation, *parameters: Tensor) -> Tensor:
-        ctx.layer = layer
-        ctx.save_for_backward(input, *parameters)
-        with torch.autocast(input.device.type, enabled=False):
-            pieces = layer.pieces(input)
-            if len(pieces) == 1:
-                return layer._whole(input)
-            first = layer._whole(input[pieces[0]])
-            output = first.new_empty(input.shape[0], *first.shape[1:])
-            output[pieces[0]] = first
-            for piece in pieces[1:]:
-                output[piece] = layer._whole(input[piece])
+    def forward(input: Tensor, layer: GroupActivation, *parameters: Tensor) -> Tensor:
+        pieces = layer.pieces(input)
+        if len(pieces) <= 1:
+            return layer.whole(input)
+        first = layer.whole(input[pieces[0]])
+        output = first.new_empty(len(input), *first.shape[1:])
+        output[pieces[0]] = first
+        for piece in pieces[1:]:
+            output[piece] = layer.whole(input[piece])
         return output
 
     @staticmethod
-    @once_differentiable
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        input, ctx.layer, *parameters = inputs
+        ctx.save_for_backward(input, *parameters)
+
+    @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        layer = ctx.layer
         input, *parameters = ctx.saved_tensors
-        totals = [torch.zeros_like(p) for p in parameters]
-        result = torch.empty_like(input)
-        with torch.autocast(input.device.type, enabled=False):
-            for piece in layer.pieces(input):
-                part = input[piece].detach().requires_grad_()
-                with torch.enable_grad():
-                    output = layer._whole(part)
-                result[piece], *more = torch.autograd.grad(output, [part, *parameters], gradient[piece])
-                for total, extra in zip(totals, more, strict=True):
-                    total += extra
+        layer: GroupActivation = ctx.layer
+        if torch.is_grad_enabled():
+            # Somebody wants to differentiate this gradient.
+            wanted = [input, *parameters] if ctx.needs_input_grad[0] else parameters
+            found = torch.autograd.grad(layer.whole(input), wanted, gradient, create_graph=True)
+            return (found[0], None, *found[1:]) if ctx.needs_input_grad[0] else (None, None, *found)
+        result, totals = torch.empty_like(input), [torch.zeros_like(p) for p in parameters]
+        for piece in layer.pieces(input):
+            result[piece], *parts = _gradients(layer, input[piece], gradient[piece], parameters)
+            for total, part in zip(totals, parts, strict=True):
+                total += part
         return result, None, *totals
+
+
+def _gradients(layer: GroupActivation, input: Tensor, gradient: Tensor, parameters: list[Tensor]) -> tuple[Tensor, ...]:
+    """Gradients for the input and the parameters; the projection is linear, so its result need not be made again."""
+    exact = input.detach().to(torch.promote_types(input.dtype, torch.float32)).requires_grad_()
+    with torch.autocast(input.device.type, enabled=False):
+        with torch.enable_grad():
+            fine = layer.nonlinearity(layer.up(exact))
+        fine_gradient = along_axes([m.T for m in layer.down.matrices(exact)], gradient.to(exact.dtype))
+        return torch.autograd.grad(fine, [exact, *parameters], fine_gradient)

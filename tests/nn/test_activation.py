@@ -1,0 +1,143 @@
+"""GroupActivation: nonlinearities that commute with every rotation, up to the aliasing that their points leave."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+import t3cen.nn.activation
+from t3cen.groups import CyclicProduct
+from t3cen.nn import GroupActivation, Planar, Project
+from t3cen.testing import equivariance_error, interpolated
+
+GROUPS = [(5,), (4,), (3, 3), (1, 5, 3)]
+ANGLES = [0.31, -1.77]
+
+
+class Square(nn.Module):
+    """A polynomial of degree 2: twice the band, exactly."""
+
+    def forward(self, f):
+        return f * f + 0.3 * f
+
+
+def function(orders, batch=3, channels=2, dtype=torch.float64):
+    group = CyclicProduct(*orders)
+    noise = torch.randn(batch, group.order, channels, 4, 4, dtype=dtype, generator=torch.Generator().manual_seed(0))
+    return group, Project(group, 1)(noise)
+
+
+def error(layer, group, f):
+    elements = [[angle] * len(group.orders) for angle in ANGLES]
+    action = interpolated(group)
+    return equivariance_error(layer, group, f, act_input=action, act_output=action, elements=elements).worst
+
+
+@pytest.mark.parametrize("orders", GROUPS)
+def test_a_polynomial_is_exact_once_the_points_hold_it(orders):
+    group, f = function(orders)
+    assert error(GroupActivation(Square(), group, 2), group, f) < 1e-13
+    assert error(Square(), group, f) > 1e-2
+
+
+@pytest.mark.parametrize("orders", [(5,), (9,), (3, 3)])
+@pytest.mark.parametrize("nonlinearity", [nn.ReLU(), nn.GELU(), Planar(nn.MaxPool2d(2))], ids=str)
+def test_the_error_falls_with_the_points(orders, nonlinearity):
+    group, f = function(orders)
+    errors = [error(GroupActivation(copy.deepcopy(nonlinearity), group, points), group, f) for points in (1, 3, 9)]
+    assert errors[0] > 3 * errors[1] > 9 * errors[2]
+    assert errors[1] < 0.02
+
+
+@pytest.mark.parametrize("orders", GROUPS)
+def test_the_result_is_in_the_band_and_whole_steps_are_exact(orders):
+    group, f = function(orders)
+    layer = GroupActivation(nn.ReLU(), group)
+    torch.testing.assert_close(Project(group, 1)(layer(f)), layer(f), rtol=0, atol=1e-13)
+    for element in group.elements():
+        torch.testing.assert_close(layer(group.act(f, element)), group.act(layer(f), element), rtol=0, atol=1e-13)
+
+
+def test_many_points_approach_the_projection_of_the_nonlinearity_itself():
+    group, f = function((5,))
+    limit = GroupActivation(nn.ReLU(), group, 200)(f)
+    distance = [(GroupActivation(nn.ReLU(), group, points)(f) - limit).abs().max().item() for points in (2, 4, 8)]
+    assert distance[0] > 2 * distance[1] > 4 * distance[2]
+
+
+def test_one_point_of_an_odd_order_is_the_nonlinearity_itself():
+    group, f = function((5, 3))
+    torch.testing.assert_close(GroupActivation(nn.ReLU(), group, 1)(f), f.relu(), rtol=0, atol=1e-13)
+
+
+def test_the_trivial_group_is_left_alone():
+    f = torch.randn(2, 1, 3, 4, 4)
+    assert torch.equal(GroupActivation(nn.ReLU(), CyclicProduct(1, 1))(f), f.relu())
+
+
+@pytest.mark.parametrize("nonlinearity", [nn.ReLU(inplace=True), nn.PReLU(), Planar(nn.MaxPool2d(2))], ids=str)
+@pytest.mark.parametrize("piece", [1, 2**30])
+def test_gradients_of_every_order_are_those_of_plain_operations(nonlinearity, piece, monkeypatch):
+    monkeypatch.setattr(t3cen.nn.activation, "CPU_PIECE", piece)
+    group, f = function((5,))
+    f.requires_grad_()
+    layer = GroupActivation(copy.deepcopy(nonlinearity), group).double()
+    inputs = [f, *layer.parameters()]
+    weight = torch.linspace(-1, 1, layer(f).numel(), dtype=torch.float64).view_as(layer(f))
+    torch.testing.assert_close(layer(f), layer.whole(f))
+    got = torch.autograd.grad((layer(f) * weight).sum(), inputs)
+    want = torch.autograd.grad((layer.whole(f) * weight).sum(), inputs)
+    torch.testing.assert_close(got, want)
+    assert f.detach().equal(function((5,))[1])
+    first = torch.autograd.grad((layer(f) * weight).sum(), inputs, create_graph=True)
+    assert all(torch.isfinite(g).all() for g in first)
+
+
+def test_second_derivatives():
+    group, f = function((3,), batch=1, channels=1)
+    layer = GroupActivation(nn.GELU(), group)
+    assert torch.autograd.gradgradcheck(layer, f[..., :2, :2].clone().requires_grad_())
+
+
+def test_parameters_learn_where_the_input_does_not():
+    group, f = function((5,))
+    layer = GroupActivation(nn.PReLU(), group).double()
+    layer(f).sum().backward()
+    assert layer.nonlinearity.weight.grad.abs() > 0
+
+
+def test_only_the_input_is_kept_for_the_backward_pass():
+    group, f = function((5,))
+    f.requires_grad_()
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
+        GroupActivation(nn.ReLU(), group)(f)
+    assert [t.shape for t in kept] == [f.shape]
+
+
+def test_half_precision_is_rounded_only_at_the_end():
+    group, f = function((5,))
+    layer = GroupActivation(nn.ReLU(), group)
+    got = layer(f.bfloat16())
+    assert got.dtype == torch.bfloat16
+    torch.testing.assert_close(got.float(), layer(f.bfloat16().float()), rtol=2**-8, atol=0)
+
+
+def test_compiled_graphs_see_plain_operations():
+    group, f = function((5,))
+    layer = GroupActivation(nn.ReLU(), group).double()
+    compiled = torch.compile(layer, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(f), layer(f))
+
+
+def test_wrong_use_says_what_is_allowed():
+    group, f = function((5,))
+    with pytest.raises(ValueError, match=r"4 group entries.*5 expected"):
+        GroupActivation(nn.ReLU(), group)(f[:, :4])
+    with pytest.raises(ValueError, match=r"Dropout.*random"):
+        GroupActivation(nn.Sequential(nn.ReLU(), nn.Dropout(0.1)), group)
+    with pytest.raises(ValueError, match="points must be a whole number >= 1, got 0"):
+        GroupActivation(nn.ReLU(), group, 0)
+    with pytest.raises(ValueError, match="order 3 or more"):
+        GroupActivation(nn.ReLU(), CyclicProduct(2))
