@@ -36,7 +36,7 @@ def draw(panels: Mapping[str, Tensor], title: str = "", columns: int | None = No
     width = sum(across for across, _ in shapes.values())
     lines = max(name.count("\n") for name in panels) + 1
     inches = min(14.0, 1.35 * width + 0.6)
-    figure = canvas(inches, inches * rows / width + 0.4 + 0.3 * lines + 0.35 * bool(title))
+    figure = canvas(inches, 0.96 * inches * rows / width + 0.3 * lines + 0.4 * bool(title))
     grid = figure.subplots(1, len(panels), squeeze=False, width_ratios=[across for across, _ in shapes.values()])[0]
     numbers: dict[str, Any] = {"title": title}
     for axes, (name, images) in zip(grid, panels.items(), strict=True):

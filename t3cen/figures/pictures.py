@@ -68,6 +68,17 @@ def from_split(name: str, split: str, count: int, **options: Any) -> list[Tensor
     return [items[at * len(items) // take][0] for at in range(take)]
 
 
+SOURCES = {"files": "", "bundled": " (bundled digits)", "rendered": " (our rendering)", "synthetic": " (drawn stand-in)"}
+
+
+def caption(name: str, text: str, *, scale: str = "laptop", data_root: str = "data", overrides: Sequence[str] = ()) -> str:
+    """`text`, and in brackets where the pictures of a data set come from, unless they are the published files."""
+    from t3cen.figures.training import data_module
+
+    data = data_module(name, scale=scale, data_root=data_root, overrides=overrides)
+    return text + SOURCES.get(data.source, f" ({data.source})")
+
+
 def _resized(image: Tensor, size: int) -> Tensor:
     from torchvision.transforms.v2.functional import resize
 

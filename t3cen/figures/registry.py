@@ -12,12 +12,11 @@ from omegaconf import DictConfig, OmegaConf
 
 from t3cen.figures.save import save
 from t3cen.figures.style import house_style
+from t3cen.figures.training import CONF, recorded_data
 from t3cen.tables.schema import nearest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-CONF = Path(__file__).resolve().parents[2] / "conf"
 
 
 def names() -> list[str]:
@@ -50,8 +49,9 @@ def draw(config: DictConfig) -> tuple[Figure, dict[str, Any]]:
 def make(name: str, overrides: Sequence[str], command: str) -> tuple[dict[str, Path], dict[str, Any]]:
     """Draw and save one figure: (the written paths, the numbers)."""
     config = configure(name, overrides)
-    figure, numbers = draw(config)
+    with recorded_data() as used:
+        figure, numbers = draw(config)
     plain = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(plain, dict)
     folder = Path(config["figures"])
-    return save(figure, numbers, folder, name, command=command, config={str(k): v for k, v in plain.items()}), numbers
+    about = {"command": command, "config": {str(key): value for key, value in plain.items()}, "data": used}
+    return save(figure, numbers, folder, name, **about), numbers

@@ -17,17 +17,26 @@ _METADATA = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Creator":
 
 
 def save(
-    figure: Figure, numbers: Mapping[str, Any], folder: Path, name: str, *, command: str, config: Mapping[str, Any]
+    figure: Figure,
+    numbers: Mapping[str, Any],
+    folder: Path,
+    name: str,
+    *,
+    command: str,
+    config: Mapping[str, Any],
+    data: Mapping[str, Any] | None = None,
 ) -> dict[str, Path]:
     """Write `<name>.png`, `<name>.pdf` and, last, `<name>.json`.
 
-    The JSON file holds the command, the configuration, the numbers behind the figure, the commit and the library versions,
+    The JSON file holds the command, the configuration, the data's provenance, the numbers, the commit and library versions,
     and no date: drawn twice from equal numbers, all three files are equal byte by byte.
 
     Args:
         figure: drawn in the house style.
         numbers: what was plotted; plain numbers, strings, lists and mappings.
         folder: made if it is missing.
+        command, config: how the figure was made.
+        data: provenance of the data sets it shows, by name.
 
     Returns:
         the three paths, by suffix.
@@ -39,6 +48,6 @@ def save(
     with house_style():
         for suffix, metadata in _METADATA.items():
             figure.savefig(paths[suffix], metadata=metadata)
-    record = {"figure": name, "command": command, "config": config, "numbers": numbers, "versions": library_versions()}
-    write_json(paths["json"], {**record, **code_version()})
+    about = {"figure": name, "command": command, "config": config, "data": dict(data or {})}
+    write_json(paths["json"], {**about, "numbers": numbers, "versions": library_versions(), **code_version()})
     return paths

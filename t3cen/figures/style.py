@@ -69,7 +69,7 @@ def canvas(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
-    figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.1)
+    figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.1, wspace=0.02)
     FigureCanvasAgg(figure)
     return figure
 

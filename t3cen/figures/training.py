@@ -1,8 +1,10 @@
-"""The project's training configurations, data sets and finished runs, as figures need them."""
+"""The project's training configurations and data sets, as figures need them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from t3cen.data import ColorData
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
+_used: ContextVar[dict[str, Any] | None] = ContextVar("used data sets", default=None)
 
 
 def training_config(overrides: Sequence[str]) -> dict[str, Any]:
@@ -28,7 +31,11 @@ def training_config(overrides: Sequence[str]) -> dict[str, Any]:
 
 def data_module(name: str, *, scale: str = "laptop", data_root: str = "data", overrides: Sequence[str] = ()) -> ColorData:
     """A data set by its name in conf/data, without training augmentation or loader processes; made once per process."""
-    return _data_module(name, scale, data_root, tuple(overrides))
+    data = _data_module(name, scale, data_root, tuple(overrides))
+    used = _used.get()
+    if used is not None:
+        used[" ".join([name, *overrides])] = data.provenance
+    return data
 
 
 @cache
@@ -37,3 +44,14 @@ def _data_module(name: str, scale: str, data_root: str, overrides: tuple[str, ..
 
     given = [f"data={name}", f"scale={scale}", f"data_root={data_root}", "name=figure", "num_workers=0", "augment=none"]
     return make_data(training_config([*given, *overrides]))
+
+
+@contextmanager
+def recorded_data() -> Iterator[dict[str, Any]]:
+    """A mapping that fills with the provenance of every data set used inside: whether its pictures are files or drawn."""
+    used: dict[str, Any] = {}
+    token = _used.set(used)
+    try:
+        yield used
+    finally:
+        _used.reset(token)

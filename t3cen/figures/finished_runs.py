@@ -1,0 +1,144 @@
+"""Finished runs that a figure draws: found under the results folder, or trained there first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from t3cen.figures.networks import load_weights
+from t3cen.models.network import Network
+from t3cen.results.cells import SOURCES
+from t3cen.results.composition import is_current
+from t3cen.results.records import Record, load
+from t3cen.training.provenance import PROJECT
+
+CHECKPOINT = "checkpoints/final.ckpt"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Where runs lie, at which scale, and whether missing ones are trained.
+
+    Attributes:
+        scale: `paper`, `laptop` or `smoke`; runs of other scales are never looked at.
+        outputs: the results folder.
+        data_root: folder of the data sets, for training.
+        train: train what is missing; otherwise its absence is an error.
+        settings: further `KEY=VALUE` for every run, such as `data.source=rendered`; only runs with exactly these count.
+    """
+
+    scale: str
+    outputs: str = "outputs"
+    data_root: str = "data"
+    train: bool = False
+    settings: tuple[str, ...] = field(default=())
+
+    def get(self, experiments: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Record]]:
+        """The records of each experiment, one per seed, all of today's configuration, of one data source for all.
+
+        Args:
+            experiments: names of `train.py experiment=`, each optionally with settings after blanks:
+                `"shapes3d_sat_lcer_s3 step_jitter=true"`.
+
+        Raises:
+            FileNotFoundError: a run is missing and `train` is false; the message says how to train it.
+            RuntimeError: a run that was trained did not finish.
+        """
+        found = self._find(experiments, seeds)
+        if self._missing(found, seeds) and self.train:
+            self._train(self._missing(found, seeds))
+            found = self._find(experiments, seeds)
+        if missing := self._missing(found, seeds):
+            commands = "\n".join("  " + " ".join(["python", *self._command(name, left)]) for name, left in missing.items())
+            raise FileNotFoundError(f"runs are missing; train=true trains them, or:\n{commands}")
+        return found
+
+    def _find(self, experiments: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Record]]:
+        folder = Path(self.outputs) / self.scale
+        records = load(folder).records if folder.is_dir() else ()
+        candidates = {name: [r for r in records if self._is(r, name, seeds)] for name in experiments}
+        # Everything in one figure is of one source, the most trusted that has every run; pictures are never mixed.
+        every: dict[str, list[Record]] = {name: [] for name in experiments}
+        for source in SOURCES:
+            chosen = {name: _one_each([r for r in found if r.source == source], seeds) for name, found in candidates.items()}
+            if all(len(found) == len(seeds) for found in chosen.values()):
+                return chosen
+            if sum(map(len, chosen.values())) > sum(map(len, every.values())):
+                every = chosen
+        return every
+
+    def _is(self, record: Record, name: str, seeds: Sequence[int]) -> bool:
+        experiment, *settings = name.split()
+        wanted = tuple(sorted([*settings, *self.settings]))
+        same = record.name == experiment and record.scale == self.scale and record.seed in seeds
+        return same and record.changes == wanted and is_current(record)
+
+    def _missing(self, found: dict[str, list[Record]], seeds: Sequence[int]) -> dict[str, list[int]]:
+        left = {name: [seed for seed in seeds if seed not in {r.seed for r in records}] for name, records in found.items()}
+        return {name: seeds for name, seeds in left.items() if seeds}
+
+    def _command(self, name: str, seeds: Iterable[int]) -> list[str]:
+        experiment, *settings = name.split()
+        where = [f"outputs={self.outputs}", f"data_root={self.data_root}"]
+        chosen = [f"experiment={experiment}", f"seed={','.join(map(str, seeds))}", f"scale={self.scale}"]
+        return ["train.py", "--multirun", *chosen, *settings, *self.settings, *where]
+
+    def _train(self, missing: dict[str, list[int]]) -> None:
+        for name, seeds in missing.items():
+            command = [sys.executable, *self._command(name, seeds)]
+            # What the training says goes to the error stream; the figure's own numbers are the output.
+            status = subprocess.run(command, cwd=PROJECT, stdout=sys.stderr.fileno(), check=False).returncode
+            if status:
+                raise RuntimeError(f"training {name} ended with status {status}: {' '.join(command[1:])}")
+
+
+def _one_each(records: Sequence[Record], seeds: Sequence[int]) -> list[Record]:
+    """The newest record of each seed, in the order of the seeds."""
+    newest = {r.seed: r for r in sorted(records, key=lambda r: str(r.content.get("finished", "")))}
+    return [newest[seed] for seed in seeds if seed in newest]
+
+
+def trained_network(record: Record) -> tuple[Network, Any]:
+    """The network of a finished run with the weights it ended with, in eval mode, and its data.
+
+    Raises:
+        FileNotFoundError: the checkpoint is gone.
+    """
+    from t3cen.training.run import make_data, make_network
+
+    checkpoint = record.path.parent / CHECKPOINT
+    if not checkpoint.exists():
+        raise FileNotFoundError(f"{record.path} has no {CHECKPOINT} beside it; the figure needs the weights")
+    data = make_data(record.config)
+    network = make_network(record.config, data)
+    load_weights(network, checkpoint)
+    return network.eval(), data
+
+
+@torch.no_grad()
+def error_rates(
+    network: Network, images: torch.Tensor, labels: torch.Tensor, changes: Iterable[Any], batch: int = 256
+) -> list[float]:
+    """The share of wrong answers in [0, 1] on images changed by each of `changes`, functions of a batch `(B, 3, H, W)`."""
+    device = next(network.parameters()).device
+    rates = []
+    for change in changes:
+        wrong = 0
+        for part, truth in zip(images.split(batch), labels.split(batch), strict=True):
+            wrong += int((network(change(part).to(device)).argmax(1).cpu() != truth).sum())
+        rates.append(wrong / len(labels))
+    return rates
+
+
+def held_out_images(data: Any, split: str, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """At most `count` images and labels of a test set, spread evenly over it: `(n, 3, H, W)` and `(n,)`."""
+    items = data.splits.test[split]
+    take = min(count, len(items))
+    pairs = [items[at * len(items) // take] for at in range(take)]
+    return torch.stack([image for image, _ in pairs]), torch.tensor([label for _, label in pairs])
