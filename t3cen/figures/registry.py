@@ -51,7 +51,6 @@ def make(name: str, overrides: Sequence[str], command: str) -> tuple[dict[str, P
     config = configure(name, overrides)
     with recorded_data() as used:
         figure, numbers = draw(config)
-    plain = OmegaConf.to_container(config, resolve=True)
-    folder = Path(config["figures"])
-    about = {"command": command, "config": {str(key): value for key, value in plain.items()}, "data": used}
-    return save(figure, numbers, folder, name, **about), numbers
+    plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
+    paths = save(figure, numbers, Path(config["figures"]), name, command=command, config=plain, data=used)
+    return paths, numbers

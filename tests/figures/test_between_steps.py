@@ -1,0 +1,57 @@
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from t3cen.color import hsl_to_rgb, rgb_to_hsl
+from t3cen.figures import between_steps, style
+
+AXES = {
+    "saturation": {
+        "data": "patches",
+        "test": "A",
+        "step": 0.5,
+        "networks": {
+            "plain": {"experiment": "plain", "look": "plain"},
+            "T³CEN-S4": {"experiment": "s4", "look": "t3cen"},
+            "T³CEN-S4 + jitter": {"experiment": "s4 step_jitter=true", "look": "t3cen", "jittered": True},
+        },
+    }
+}
+
+
+class _Runs:
+    scale = "smoke"
+
+    def get(self, experiments, seeds):
+        return {name: [SimpleNamespace(name=name, source="rendered") for _ in seeds] for name in experiments}
+
+
+class _Answers(nn.Module):
+    """Right only near the saturation it was trained at, or near a whole step from it."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.steps, self.unused = [0.0] if name == "plain" else [0.0, -0.5, 0.5], nn.Parameter(torch.zeros(1))
+
+    def forward(self, rgb):
+        saturation = rgb_to_hsl(rgb)[:, 1].mean((1, 2))
+        right = torch.stack([(saturation - 0.5 - step).abs() < 0.1 for step in self.steps]).any(0)
+        return torch.stack([right.float(), 1 - right.float()], 1)
+
+
+def test_the_numbers_behind_the_figure(monkeypatch):
+    images = hsl_to_rgb(torch.tensor([0.3, 0.5, 0.5])[None, :, None, None].expand(4, 3, 3, 3))
+    monkeypatch.setattr(between_steps, "trained_network", lambda record: (_Answers(record.name), None))
+    monkeypatch.setattr(between_steps, "held_out_images", lambda data, split, count: (images, torch.zeros(4, dtype=torch.long)))
+    with style.house_style():
+        figure, numbers = between_steps.draw(_Runs(), AXES, points=9)
+    found = numbers["saturation"]
+    assert found["amounts"] == pytest.approx([-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1])
+    assert found["plain"]["clip"] == [100, 100, 100, 100, 0, 100, 100, 100, 100]
+    assert found["plain"]["fold"] == [0, 100, 100, 100, 0, 100, 100, 100, 0]  # folded, a shift of 1 comes back to 0.5
+    assert found["T³CEN-S4"]["clip"] == [0, 0, 0, 100, 0, 100, 0, 0, 0]
+    marked = {round(float(line.get_xdata()[0]), 2) for line in figure.axes[0].lines if len(line.get_xdata()) == 2}
+    assert marked == {-1, -0.5, 0, 0.5, 1}
+    assert len(figure.axes) == 2

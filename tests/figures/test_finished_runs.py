@@ -1,0 +1,88 @@
+import json
+
+import pytest
+import torch
+
+from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
+from t3cen.figures.training import training_config
+from t3cen.results.identity import config_hash
+from t3cen.training.run import make_data, make_network
+
+
+def _record(outputs, experiment, seed, *, scale="smoke", changes=(), source="bundled", correct=70):
+    """A record as a finished run leaves it, written by hand: reading is what is tested here."""
+    config = training_config([f"experiment={experiment}", f"scale={scale}", f"seed={seed}", *changes])
+    folder = outputs / scale / experiment / "_".join([*changes, f"seed{seed}"])
+    folder.mkdir(parents=True)
+    tests = {name: {"error": 1 - correct / 100, "correct": correct, "total": 100, "loss": 1.0} for name in ("in", "shift")}
+    trainer = config["trainer"]
+    content = {
+        "schema": 1, "status": "finished", "name": experiment, "scale": scale, "seed": seed, "config": config,
+        "config_hash": config_hash(config), "metrics": {"test": tests}, "data_provenance": {"source": source},
+        "overrides": [f"experiment={experiment}", *changes], "epochs": trainer["max_epochs"] or 0,
+        "steps": max(trainer["max_steps"] or 0, 0), "finished": "2026-01-01T00:00:00+00:00",
+    }  # fmt: skip
+    (folder / "result.json").write_text(json.dumps(content))
+    return folder, config
+
+
+def test_runs_are_found_by_scale_seed_and_settings(tmp_path):
+    for seed in (1999, 2000):
+        _record(tmp_path, "mnist_h4", seed, correct=seed - 1930)
+    _record(tmp_path, "mnist_h4", 2001, changes=("optimizer.lr=0.5",))
+    runs = Runs("smoke", str(tmp_path))
+    found = runs.get(["mnist_h4"], [1999, 2000])["mnist_h4"]
+    assert [record.seed for record in found] == [1999, 2000]
+    assert found[0].tests["shift"]["correct"] == 69
+    changed = runs.get(["mnist_h4 optimizer.lr=0.5"], [2001])["mnist_h4 optimizer.lr=0.5"]
+    assert changed[0].changes == ("optimizer.lr=0.5",)
+    assert Runs("smoke", str(tmp_path), settings=("optimizer.lr=0.5",)).get(["mnist_h4"], [2001])
+
+
+@pytest.mark.parametrize(
+    ("scale", "experiment", "seed"), [("laptop", "mnist_h4", 1999), ("smoke", "mnist_h3", 1999), ("smoke", "mnist_h4", 2001)]
+)
+def test_missing_runs_are_named_with_the_command_that_trains_them(tmp_path, scale, experiment, seed):
+    _record(tmp_path, "mnist_h4", 1999)
+    with pytest.raises(FileNotFoundError, match=rf"train.py --multirun experiment={experiment} seed={seed} scale={scale}"):
+        Runs(scale, str(tmp_path)).get([experiment], [seed])
+
+
+def test_records_of_another_configuration_do_not_count(tmp_path):
+    folder, config = _record(tmp_path, "mnist_h4", 1999)
+    content = json.loads((folder / "result.json").read_text())
+    content["config"] = {**config, "selection": "validation"}
+    content["config_hash"] = config_hash(content["config"])
+    (folder / "result.json").write_text(json.dumps(content))
+    with pytest.raises(FileNotFoundError):
+        Runs("smoke", str(tmp_path)).get(["mnist_h4"], [1999])
+
+
+def test_sources_are_never_mixed(tmp_path):
+    _record(tmp_path, "mnist_h4", 1999, source="files")
+    _record(tmp_path, "mnist_h3", 1999)
+    with pytest.raises(FileNotFoundError):
+        Runs("smoke", str(tmp_path)).get(["mnist_h4", "mnist_h3"], [1999])
+
+
+def test_the_weights_are_those_of_the_checkpoint(tmp_path):
+    folder, config = _record(tmp_path, "mnist_h4", 1999)
+    record = Runs("smoke", str(tmp_path)).get(["mnist_h4"], [1999])["mnist_h4"][0]
+    with pytest.raises(FileNotFoundError, match=r"no checkpoints/final.ckpt"):
+        trained_network(record)
+    saved = make_network(config, make_data(config))
+    with torch.no_grad():
+        for parameter in saved.parameters():
+            parameter.add_(0.1)
+    (folder / "checkpoints").mkdir()
+    state = {f"network.{name}": value for name, value in saved.state_dict().items()}
+    torch.save({"state_dict": state}, folder / "checkpoints" / "final.ckpt")
+    network, data = trained_network(record)
+    assert all(torch.equal(a, b) for a, b in zip(network.parameters(), saved.parameters(), strict=True))
+    images, labels = held_out_images(data, "in", 6)
+    answers = network(images).argmax(1)
+    assert error_rates(network, images, answers, [lambda x: x, lambda x: 1 - x])[0] == 0
+    assert error_rates(network, images, labels, [lambda x: x], batch=4)[0] == (answers != labels).double().mean()
+    torch.save({"state_dict": {"network.other": torch.zeros(1)}}, folder / "checkpoints" / "final.ckpt")
+    with pytest.raises(ValueError, match="weights of another network"):
+        trained_network(record)
