@@ -72,7 +72,8 @@ class Local(_Cluster):
         from t3cen.training.cluster_job import ClusterJob
 
         executor = self._executor(code)
-        waiting, running = list(jobs), []
+        waiting = list(jobs)
+        running: list[tuple[Job, Any]] = []
         try:
             while waiting or running:
                 while waiting and len(running) < self.params["parallel"]:

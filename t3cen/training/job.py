@@ -21,7 +21,7 @@ from t3cen.training.outcome import FAILURE, JOB, LOG, fail, outcome
 from t3cen.training.plan import Job
 from t3cen.training.signals import INTERRUPTED, KEYBOARD, Stopped, follow_parent, heed, held
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("t3cen.training.job")  # also where this file is __main__
 
 BUSY = 76
 """Exit status of a run that another process is at work on."""
@@ -95,7 +95,7 @@ def in_child(job: Job, started: Callable[[subprocess.Popen[bytes]], None] | None
         started(child)
     status = _wait(child)
     if status < 0:
-        fail(job.folder, "killed", f"killed by signal {-status}")
+        fail(job.folder, "killed", f"killed by {Stopped(-status)}")
     elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and not (job.folder / FAILURE).exists():
         fail(job.folder, "exited", f"the process exited with status {status}")
     found = outcome(job.folder, job.config)

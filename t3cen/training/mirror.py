@@ -6,12 +6,14 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pytorch_lightning.loggers.logger import Logger
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 log = logging.getLogger(__name__)
+
+Mode = Literal["offline", "online"]
 
 DEADLINE = 60.0
 """Seconds that Weights & Biases may take to begin or to end; then the run goes on without it."""
@@ -26,7 +28,7 @@ class Mirror(Logger):
         mode: `offline` or `online`.
     """
 
-    def __init__(self, folder: Path, config: Mapping[str, Any], mode: str) -> None:
+    def __init__(self, folder: Path, config: Mapping[str, Any], mode: Mode) -> None:
         super().__init__()
         self._run: Any = None
         self._begin(folder, config, mode)
@@ -66,7 +68,7 @@ class Mirror(Logger):
         self._run = None
 
     @rank_zero_only
-    def _begin(self, folder: Path, config: Mapping[str, Any], mode: str) -> None:
+    def _begin(self, folder: Path, config: Mapping[str, Any], mode: Mode) -> None:
         def begin() -> None:
             import wandb  # here: it may be missing or broken
 

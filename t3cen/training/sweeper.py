@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -106,15 +108,12 @@ def report(rows: Sequence[tuple[Job, Outcome, str]]) -> None:
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 160)
     open_rows = [row for row in rows if row[1].state not in ("done", "skipped")]
     if open_rows:
-        grid = Table("run", "seed", "state", "why", "folder", title="not done", title_justify="left")
+        grid = Table("run", "seed", "state", title="not done", title_justify="left")
+        grid.add_column("why", overflow="fold")
+        grid.add_column("folder", overflow="fold")
         for job, found, note in open_rows:
-            color = COLORS.get(found.state, "yellow")
-            grid.add_row(
-                job.config["name"],
-                str(job.config["seed"]),
-                f"[{color}]{found.state}[/]",
-                escape(found.reason or note),
-                escape(str(job.folder)),
-            )
+            state = f"[{COLORS.get(found.state, 'yellow')}]{found.state}[/]"
+            folder = os.path.relpath(job.folder) if job.folder.is_relative_to(Path.cwd()) else str(job.folder)
+            grid.add_row(job.config["name"], str(job.config["seed"]), state, escape(found.reason or note), escape(folder))
         console.print(grid)
     console.print(f"{len(rows)} runs: {_counted(found for _, found, _ in rows)}", highlight=False)

@@ -1,0 +1,8 @@
+"""Tests of training share the modules beside them."""
+
+import sys
+from pathlib import Path
+
+HERE = str(Path(__file__).parent)
+if HERE not in sys.path:
+    sys.path.append(HERE)

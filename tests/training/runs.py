@@ -1,0 +1,70 @@
+"""Small runs for tests: composed in a moment, over in a second, every part of training in them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from t3cen.experiments import all_runs
+from t3cen.results.composition import compose
+from t3cen.training.plan import Job
+
+HERE = Path(__file__).parent
+PROJECT = HERE.parents[1]
+
+
+def settings(workers=0, steps=1, **trainer):
+    """Hue-shift MNIST, 10 digits in batches of 4; momentum, cosine, jitter and best weights, so that a resumed run can go wrong."""
+    config = compose(all_runs()["mnist_h4"], "smoke")
+    config["logger"]["wandb"] = "off"
+    config["loss"] = {"_target_": "faulty_loss.loss", "_partial_": True, "seed": config["seed"]}
+    config["data"].update(batch_size=4, train_size=10, test_size=8, num_workers=workers)
+    config["optimizer"].update(lr=0.05, momentum=0.9)
+    config.update(scheduler="cosine", step_jitter=True, selection="validation")
+    config["checkpoint_every"] = {"minutes": 5, "steps": steps}
+    config["trainer"].update(max_steps=-1, max_epochs=3)
+    config["trainer"].update(trainer)
+    return config
+
+
+def job(folder, **changes):
+    return Job(settings(**changes), Path(folder), ())
+
+
+def result(folder):
+    """What two equal runs have in common: weights, metrics, and how long they trained."""
+    weights = torch.load(Path(folder, "checkpoints", "final.ckpt"), weights_only=True)["state_dict"]
+    record = json.loads(Path(folder, "result.json").read_text())
+    return weights, (record["metrics"], record["steps"], record["epochs"], record["config_hash"])
+
+
+def assert_equal(first, second):
+    (weights, rest), (other_weights, other_rest) = first, second
+    assert rest == other_rest
+    assert weights.keys() == other_weights.keys()
+    different = [name for name, value in weights.items() if not torch.equal(value, other_weights[name])]
+    assert not different
+
+
+def environment(**variables):
+    return {**os.environ, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": "1", "COLUMNS": "200", **variables}
+
+
+def train(*arguments, **variables):
+    """`python train.py ...` with its output as text."""
+    command = [sys.executable, str(PROJECT / "train.py"), *arguments]
+    return subprocess.run(command, env=environment(**variables), cwd=PROJECT, capture_output=True, text=True, check=False)
+
+
+def sweep_of(outputs, seeds, *arguments):
+    """Arguments of a sweep of tiny runs, one a seed, whose loss takes orders."""
+    return ["-m", "experiment=mnist_z2cnn", "scale=smoke", f"outputs={outputs}", f"seed={','.join(map(str, seeds))}",
+            "loss._target_=faulty_loss.loss", "+loss.seed=${seed}", "logger.wandb=off", *arguments]  # fmt: skip
+
+
+def folders(outputs):
+    """The folder of each seed of such a sweep."""
+    return {int(path.name.removeprefix("seed")): path for path in Path(outputs).glob("smoke/mnist_z2cnn/*/seed*")}
