@@ -1,0 +1,237 @@
+"""What `benchmark.py` times: each suite is a list of groups of cases that are compared with each other."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from t3cen.groups import ColorGroup
+from t3cen.models import build
+from t3cen.nn import GroupConv2d, HSLLifting
+from t3cen.nn.bilinear import cyclic_convolution
+from t3cen.training.cost import macs
+
+ROOT = Path(__file__).resolve().parent.parent
+STAGES = ((64, 32), (128, 16), (256, 8), (512, 4))  # width and image size of ResNet18's stages at 32x32
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line chose."""
+
+    network: str
+    size: int
+    batch: int
+    groups: tuple[str, ...]
+    skip: tuple[str, ...]
+    device: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to time: `make()` prepares it and returns the call.
+
+    `plain` and `direct` name the cases it is compared with; `network` says how a fresh process makes it again.
+    """
+
+    name: str
+    make: Callable[[], Callable[[], Any]]
+    plain: str = ""
+    direct: str = ""
+    items: int = 0
+    network: dict[str, Any] | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class TorchConv2d(nn.Module):
+    """PyTorch's own convolution on `(B, 1, C, H, W)`: what the plain network is made of elsewhere."""
+
+    def __init__(self, conv: GroupConv2d) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(
+            conv.in_channels,
+            conv.out_channels,
+            conv.kernel_size,
+            conv.stride,
+            conv.padding,
+            conv.dilation,
+            bias=conv.bias is not None,
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self.conv(input[:, 0])[:, None]
+
+
+def network(name: str, group: str, backend: str) -> nn.Module:
+    """`backend` "torch" is the plain network with `nn.Conv2d` in the place of our layers."""
+    net = build(name, group, 10, family="t3cen" if group else "plain", backend="auto" if backend == "torch" else backend)
+    if backend == "torch":
+        for parent in list(net.modules()):
+            for key, child in list(parent.named_children()):
+                if isinstance(child, GroupConv2d):
+                    setattr(parent, key, TorchConv2d(child))
+    return net
+
+
+def step(net: nn.Module, options: Options) -> Callable[[], None]:
+    """One training step without the optimiser: forward, loss, backward."""
+    net = net.to(options.device)
+    generator = torch.Generator().manual_seed(0)
+    images = torch.rand(options.batch, 3, options.size, options.size, generator=generator).to(options.device)
+    labels = torch.randint(0, 10, (options.batch,), generator=generator).to(options.device)
+
+    def call() -> None:
+        net.zero_grad()
+        F.cross_entropy(net(images), labels).backward()
+        if images.is_cuda:
+            torch.cuda.synchronize()
+
+    return call
+
+
+def networks(options: Options) -> list[list[Case]]:
+    """A training step of the plain network, and of the direct and the Fourier form at every group."""
+
+    def case(name: str, group: str, backend: str, **links: str) -> Case:
+        made = {"name": options.network, "group": group, "backend": backend}
+        facts: dict[str, Any] = {"macs": macs(network(**made), (options.size, options.size))}
+        if group and backend != "direct":
+            parsed = ColorGroup.parse(group)
+            facts["arithmetic_floor"] = cyclic_convolution(parsed.orders).rank / parsed.order
+            facts["traffic_floor"] = parsed.order**0.5
+        return Case(name, lambda: step(network(**made), options), network=made, facts=facts, **links)
+
+    cases = [case("plain (nn.Conv2d)", "", "torch"), case("plain (order 1)", "", "auto", plain="plain (nn.Conv2d)")]
+    for group in options.groups:
+        for backend in ("direct", "auto"):
+            links = {"plain": "plain (nn.Conv2d)", "direct": f"{group} direct"}
+            name = f"{group} {'direct' if backend == 'direct' else 'fourier'}"
+            if not any(word in name for word in options.skip):
+                cases.append(case(name, group, backend, **links))
+    return [cases]
+
+
+def layers(options: Options) -> list[list[Case]]:
+    """Forward and backward of the 3x3 convolution of every stage of ResNet18, at equal parameters."""
+    found = []
+    for width, size in STAGES:
+        cases = []
+        for group in ("", *options.groups):
+            for backend in ("direct", "fourier") if group else ("torch", "fourier"):
+                name = f"{width}/{size}x{size} {group or 'plain'} {backend}"
+                if not any(word in name for word in options.skip):
+                    links = {"plain": f"{width}/{size}x{size} plain torch", "direct": f"{width}/{size}x{size} {group} direct"}
+                    make = _layer(ColorGroup.parse(group), width, size, backend, options)
+                    cases.append(Case(name, make, **(links if backend != "torch" else {})))
+        found.append(cases)
+    return found
+
+
+def _layer(group: ColorGroup, width: int, size: int, backend: str, options: Options) -> Callable[[], Callable[[], Any]]:
+    def make() -> Callable[[], Any]:
+        channels = int(width / group.order**0.5)
+        conv = GroupConv2d(channels, channels, 3, group, padding=1, bias=False, backend="auto" if backend == "torch" else backend)
+        layer = (TorchConv2d(conv) if backend == "torch" else conv).to(options.device)
+        x = torch.randn(options.batch, group.order, channels, size, size, device=options.device, requires_grad=True)
+        gradient = torch.randn_like(x)
+        inputs = [x, *layer.parameters()]
+        return lambda: torch.autograd.grad(layer(x), inputs, gradient)
+
+    return make
+
+
+def lifting(options: Options) -> list[list[Case]]:
+    """Images a second through the lifting alone, forward."""
+    cases = []
+    for size in (32, 96, 224):
+        for group in options.groups:
+            images = torch.rand(options.batch, 3, size, size, device=options.device)
+            lift = HSLLifting(ColorGroup.parse(group)).to(options.device)
+            call = _without_gradient(lift, images)
+            cases.append(Case(f"{size}x{size} {group}", lambda call=call: call, items=options.batch))
+    return [cases]
+
+
+def _without_gradient(module: nn.Module, images: Tensor) -> Callable[[], Tensor]:
+    @torch.no_grad()
+    def call() -> Tensor:
+        return module(images)
+
+    return call
+
+
+def data(options: Options) -> list[list[Case]]:
+    """Items a second out of the training loader of the bundled digits, without and with worker processes."""
+    from t3cen.data import MNIST
+
+    def make(workers: int) -> Callable[[], Any]:
+        digits = MNIST(root=ROOT / "data", source="bundled", batch_size=64, num_workers=workers, seed=0, train_size=1024)
+        digits.setup("fit")
+        loader = digits.train_dataloader()
+        return lambda: sum(1 for _ in loader)
+
+    return [[Case(f"bundled digits, {n} workers", lambda n=n: make(n), items=1024) for n in (0, 2)]]
+
+
+def startup(options: Options) -> list[list[Case]]:
+    """Seconds until an import or a help text is there, each in a fresh process."""
+    commands = {
+        "python -c pass": ["-c", "pass"],
+        "import t3cen": ["-c", "import t3cen"],
+        "import t3cen.nn": ["-c", "import t3cen.nn"],
+        "import torch": ["-c", "import torch"],
+        "train.py --help": ["train.py", "--help"],
+    }
+
+    def run(args: list[str]) -> Callable[[], Any]:
+        return lambda: subprocess.run([sys.executable, *args], cwd=ROOT, check=True, capture_output=True)
+
+    return [[Case(name, lambda args=args: run(args), plain="python -c pass") for name, args in commands.items()]]
+
+
+SUITES = {"networks": networks, "layers": layers, "lifting": lifting, "data": data, "startup": startup}
+
+
+def peak_memory(case: Case, options: Options, threads: int) -> int:
+    """Bytes a fresh process needs for training steps of the case, beyond what it had before the network was built."""
+    numbers = asdict(options)
+    command = [
+        sys.executable,
+        str(ROOT / "scripts" / "benchmark.py"),
+        "--child",
+        json.dumps(case.network),
+        "--threads",
+        str(threads),
+    ]
+    command += [word for key in ("network", "size", "batch", "device") for word in (f"--{key}", str(numbers[key]))]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def run_child(made: str, options: Options, threads: int) -> int:
+    """Two training steps, then the peak: of the device's allocations, or of this process's resident memory."""
+    torch.set_num_threads(threads)
+    if options.device != "cpu":
+        call = step(network(**json.loads(made)), options)
+        call()
+        torch.cuda.reset_peak_memory_stats()
+        call()
+        return torch.cuda.max_memory_allocated()
+    before = _resident("VmRSS")
+    call = step(network(**json.loads(made)), options)
+    call()
+    call()
+    return _resident("VmHWM") - before
+
+
+def _resident(key: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"this system does not report {key} in /proc/self/status, so peak memory cannot be measured")
