@@ -28,6 +28,7 @@ MODULES = {
     "redundancy_shares": "analysis.redundancy",
     "redundant_values": "analysis.redundancy",
     "sample_pixels": "analysis.color_statistics",
+    "statements": "analysis.claims",
     "translate": "analysis.commutation",
 }
 __all__ = tuple(MODULES)

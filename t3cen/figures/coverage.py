@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from t3cen.analysis.claims import statements
 from t3cen.analysis.coverage import distinct_values, most_covered, orbit_values
 from t3cen.analysis.entropy import interval_entropy
 from t3cen.analysis.redundancy import redundant_values
@@ -75,4 +76,5 @@ def _numbers(values: torch.Tensor, entropy: torch.Tensor, order: int, cover: str
         "largest_entropy_at": values[entropy >= entropy.max() - 1e-6].tolist(),
         "entropy_at_k/N-1/2N": interval_entropy(orbit_values(named, order, cover), pieces).tolist(),
         "mean_entropy": entropy.mean().item(),
+        "statements": [statement._asdict() for statement in statements(cover)],
     }

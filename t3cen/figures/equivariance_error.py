@@ -41,7 +41,7 @@ def draw(
         for order in orders:
             made, _ = network(backbone, f"s{order}", family=family, width=width, seed=seed)
             measured.append(
-                commutation_error(made.lifting, made.trunk, images, ONE_STEP_DOWN, translated=family == "lcer").as_dict()  # type: ignore[arg-type]
+                commutation_error(made.lifting, made.trunk, images, ONE_STEP_DOWN, translated=family == "lcer").as_dict()
             )
         numbers[family] = {key: [one[key] for one in measured] for key in measured[0]}
         numbers[family]["mean_on_angles"] = fmean(numbers[family]["angles"])

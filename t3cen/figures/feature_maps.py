@@ -54,11 +54,11 @@ def draw(
     for panel, (method, order) in zip(panels, orders.items(), strict=True):
         made, weights = _network(method, axis, order, backbone, width, seed, (checkpoints or {}).get(method))
         place = AXES.index(axis) % 3 if axis != "scale" else 0
-        steps = steps_of(made.lifting, place, amount)  # type: ignore[arg-type]
+        steps = steps_of(made.lifting, place, amount)
         whole = tuple(round(step) for step in steps)
         if max(abs(a - b) for a, b in zip(steps, whole, strict=True)) > 1e-6:
             raise ValueError(f"a shift of {amount} in {axis} is {steps[place]:.4g} steps at order {order} of {method}, not whole")
-        measured = commutation_error(made.lifting, first_stage(made), images, whole, translated=method == "lcer")  # type: ignore[arg-type]
+        measured = commutation_error(made.lifting, first_stage(made), images, whole, translated=method == "lcer")
         numbers[method] = {"order": order, "steps": whole[place], "weights": weights, **measured.as_dict()}
         title = f"{LABELS[method]}, {'' if axis == 'hue' else axis + ' '}order {order} ({weights})"
         _panel(panel, made, images[shown : shown + 1], whole, place, cyclic=method == "t3cen" or axis == "hue", title=title)
@@ -82,7 +82,7 @@ def _network(
     # LCER has no such group. Its layers on a saturation axis of this order, and its clipping for the lifting, are its way there.
     made, weights = network(backbone, f"s{order}", family="lcer", width=width, seed=seed, checkpoint=checkpoint)
     other, _ = network(backbone, name, family=covered, width=width, seed=seed)
-    made.lifting = ClippedLifting(other.lifting, first=3 if axis == "scale" else 0)  # type: ignore[arg-type]
+    made.lifting = ClippedLifting(other.lifting, first=3 if axis == "scale" else 0)
     return made, weights
 
 
