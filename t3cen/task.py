@@ -76,7 +76,9 @@ class Classification(pl.LightningModule):
         self.batch_augment = batch_augment
         self.seed = seed
         self.names = {"validation": tuple(validation_names), "test": tuple(test_names)}
-        self.tallies = nn.ModuleDict({stage: nn.ModuleList(Tally() for _ in names) for stage, names in self.names.items()})
+        self.tallies = {stage: [Tally() for _ in names] for stage, names in self.names.items()}
+        # Registered, so that Lightning moves them to the device; Tally keeps nothing in the state dict.
+        self.counters = nn.ModuleList(tally for tallies in self.tallies.values() for tally in tallies)
         self.results: dict[str, dict[str, dict[str, float | int]]] = {}
 
     def forward(self, rgb: Tensor) -> Tensor:
@@ -107,11 +109,11 @@ class Classification(pl.LightningModule):
 
     def _tally(self, stage: str, batch: tuple[Tensor, Tensor], index: int) -> None:
         images, labels = batch[0], batch[1]
-        self.tallies[stage][index].update(self.network(images), labels)  # type: ignore[index, operator]
+        self.tallies[stage][index].update(self.network(images), labels)
 
     def _report(self, stage: str) -> None:
         self.results[stage] = {}
-        for name, tally in zip(self.names[stage], self.tallies[stage], strict=True):  # type: ignore[arg-type]
+        for name, tally in zip(self.names[stage], self.tallies[stage], strict=True):
             self.results[stage][name] = values = tally.compute()
             tally.reset()
             self.log_dict({f"{stage}/{name}/error": values["error"], f"{stage}/{name}/loss": values["loss"]})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from torch import nn
 
-from t3cen.groups import CyclicProduct, RGBGroup, ScaleGroup
+from t3cen.groups import ColorGroup, CyclicProduct, RGBGroup, ScaleGroup
 from t3cen.models.network import ConvFactory, NonlinearFactory
 from t3cen.nn import (
     CEConv2d,
@@ -48,7 +48,7 @@ class Family:
         one_statistic: whether red, green and blue must be normalised alike, to commute with rotations of RGB.
     """
 
-    lifting: nn.Module
+    lifting: Lifting
     stem: ConvFactory
     conv: ConvFactory
     nonlinear: NonlinearFactory = as_it_is
@@ -59,11 +59,11 @@ class Family:
 FamilyBuilder = Callable[..., Family]
 
 
-def _uniform(lifting: nn.Module, conv: ConvFactory) -> Family:
+def _uniform(lifting: Lifting, conv: ConvFactory) -> Family:
     return Family(lifting, stem=conv, conv=conv)
 
 
-def _trivial(name: str, lifting: type[nn.Module], group: CyclicProduct, backend: str) -> Family:
+def _trivial(name: str, lifting: type[IdentityLifting], group: CyclicProduct, backend: str) -> Family:
     if group.order != 1:
         raise ValueError(f"a {name} network has no colour group: leave it trivial, got {group}")
     return _uniform(lifting(), partial(GroupConv2d, group=group, bias=False, backend=backend))
@@ -79,7 +79,7 @@ def gray(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
     return _trivial("gray", GrayLifting, group, backend)
 
 
-def t3cen(group: CyclicProduct, *, cover: str, backend: str, color_space: str, **_: Any) -> Family:
+def t3cen(group: ColorGroup, *, cover: str, backend: str, color_space: str, **_: Any) -> Family:
     """T3CEN: hue, saturation and luminance lifted to the hypertorus (paper, "Lifting layer")."""
     lifting = HSLLifting(group, cover, color_space=color_space)
     return _uniform(lifting, partial(GroupConv2d, group=group, bias=False, backend=backend))
@@ -97,13 +97,13 @@ def t3cen_scale(group: CyclicProduct, *, cover: str, backend: str, **_: Any) -> 
     return _uniform(ScaleLifting(group, cover), partial(GroupConv2d, group=group, bias=False, backend=backend))
 
 
-def lcer(group: CyclicProduct, *, backend: str, color_space: str, lcer: dict[str, Any], **_: Any) -> Family:
+def lcer(group: ColorGroup, *, backend: str, color_space: str, lcer: dict[str, Any], **_: Any) -> Family:
     """LCER: hue cyclic, saturation or luminance translated and clipped (Yang et al., 2024)."""
     lifting = LCERLifting(group, color_space=color_space, **lcer)
     return _uniform(lifting, partial(LCERConv2d, group=group, bias=False, backend=backend))
 
 
-def ceconv(group: CyclicProduct, *, backend: str, separable: bool, **_: Any) -> Family:
+def ceconv(group: ColorGroup, *, backend: str, separable: bool, **_: Any) -> Family:
     """CEConv: hue rotations of the first filters (Lengyel et al., 2023)."""
     return Family(
         lifting=IdentityLifting(),
@@ -125,7 +125,7 @@ def keep_band(family: Family, limit: BandLimit) -> Family:
     Raises:
         ValueError: an order of 2, or a lifting without a Fourier series where `limit.lift` is `"exact"`.
     """
-    lifting = cast(Lifting, family.lifting)
+    lifting = family.lifting
     group = lifting.group
 
     def pool(mode: str) -> nn.Module:

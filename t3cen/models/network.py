@@ -8,6 +8,8 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from t3cen.nn.lifting import Lifting
+
 
 class ConvFactory(Protocol):
     """Makes one convolution `(B, G, C, H, W) -> (B, G', C', H', W')`."""
@@ -54,7 +56,9 @@ class Network(nn.Module):
     `head(features)` ends in a pooling over the group, which makes the logits invariant.
     """
 
-    lifting: nn.Module
+    lifting: Lifting
+    channels: int
+    """Channels of the final feature map."""
 
     def trunk(self, lifted: Tensor) -> Tensor:
         raise NotImplementedError

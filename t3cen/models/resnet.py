@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
 from t3cen.nn import GroupBatchNorm2d
+from t3cen.nn.lifting import Lifting
 
 
 def _shortcut(conv: ConvFactory, in_channels: int, out_channels: int, stride: int) -> nn.Module:
@@ -78,7 +79,7 @@ class ResNet(Network):
     def __init__(
         self,
         *,
-        lifting: nn.Module,
+        lifting: Lifting,
         stem: ConvFactory,
         conv: ConvFactory,
         nonlinear: NonlinearFactory,
@@ -104,6 +105,7 @@ class ResNet(Network):
             stages.append(nn.Sequential(*blocks))
         self.stages = nn.Sequential(*stages)
         self.pool = pool
+        self.channels = channels
         self.classifier = nn.Linear(channels, num_classes)
 
     def trunk(self, lifted: Tensor) -> Tensor:

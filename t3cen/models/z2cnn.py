@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
 from t3cen.nn import GroupBatchNorm2d, Planar
+from t3cen.nn.lifting import Lifting
 
 
 class Z2CNN(Network):
@@ -28,7 +29,7 @@ class Z2CNN(Network):
     def __init__(
         self,
         *,
-        lifting: nn.Module,
+        lifting: Lifting,
         stem: ConvFactory,
         conv: ConvFactory,
         nonlinear: NonlinearFactory,
@@ -50,6 +51,7 @@ class Z2CNN(Network):
             else:
                 layers.append(nonlinear(nn.ReLU(inplace=True)))
         self.layers = nn.Sequential(*layers)
+        self.channels = width
         self.classifier = conv(width, num_classes, 4, bias=True)
         self.pool = pool
 
