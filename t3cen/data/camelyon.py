@@ -139,8 +139,9 @@ def read_wilds(root: Path) -> Any:
     from wilds.datasets.camelyon17_dataset import Camelyon17Dataset
 
     with warnings.catch_warnings():
-        # wilds makes tensors of columns that pandas 3 protects, and does not write to them
+        # wilds makes tensors of columns that pandas 3 protects, and does not write to them; its groups are not used here
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        warnings.filterwarnings("ignore", message="Minimum metadata value for CombinatorialGrouper")
         try:
             data = Camelyon17Dataset(root_dir=str(root), download=False)
         except (ValueError, KeyError, TypeError) as error:

@@ -71,7 +71,8 @@ def _import_split(
         (folder / split / label).mkdir(parents=True)
     for image_id, found in boxes.items():
         try:
-            photo = rgb(Image.open(pictures[image_id]))
+            with Image.open(pictures[image_id]) as image:
+                photo = rgb(image)
         except (OSError, KeyError) as error:
             raise broken("kutomadata", pictures.get(image_id, path), f"is missing or no picture ({error})") from error
         for number, annotation in enumerate(found):

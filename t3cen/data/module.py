@@ -6,7 +6,7 @@ import hashlib
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,16 +16,13 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from t3cen.data.errors import DataError
-from t3cen.data.items import Augmentation
+from t3cen.data.fakes import FAKE_MARK
+from t3cen.data.items import Augmentation, Change, TestItems
 from t3cen.data.randomness import permutation
 from t3cen.data.samplers import EpochOrder, Share, TrainLoader
 
 log = logging.getLogger(__name__)
 SHIFT_MODES = ("clip", "fold", "scale")
-
-
-FAKE_MARK = "FAKE"
-"""A file of this name in a data root says that all in it was made by `prepare_data.py --fake`."""
 
 
 def fingerprint(sets: Iterable[Any], pictures: int = 16) -> str:
@@ -134,6 +131,7 @@ class ColorData(pl.LightningDataModule):
         if validation_fraction == 0:
             self.validation_names = tuple(name for name in self.validation_names if name != "validation")
         self._splits: Splits | None = None
+        self._added: dict[str, Change] = {}
         self._loader: TrainLoader | None = None
         self._position: dict[str, int] | None = None
 
@@ -149,6 +147,29 @@ class ColorData(pl.LightningDataModule):
     @abstractmethod
     def prepare(self) -> Splits:
         """Read or make the pictures and form the sets. Called once per process, when first needed."""
+
+    def add_tests(self, changes: Mapping[str, Change]) -> None:
+        """Add test sets by name: the first test set, which must be unshifted, under each of these colour shifts.
+
+        Raises:
+            ValueError: a name is taken, or the sets are made already.
+        """
+        if self._splits is not None:
+            raise ValueError(f"{self.name}: the sets are made already; add test sets before they are used")
+        taken = sorted(set(changes) & set(self.test_names))
+        if taken:
+            raise ValueError(f"{self.name} has a test set {taken[0]!r} already")
+        self._added |= changes
+        self.test_names = (*self.test_names, *changes)
+
+    def _added_tests(self, tests: Mapping[str, Dataset[Any]]) -> dict[str, Dataset[Any]]:
+        first = next(iter(tests.values()))
+        if self._added and not (isinstance(first, TestItems) and first.change is None):
+            raise RuntimeError(f"{self.name}: the first test set is shifted itself; shifts cannot be added to it")
+        return {
+            name: TestItems(first.source, first.indices, change, self.split_seed + 1000 + number, first.view)  # type: ignore[attr-defined]
+            for number, (name, change) in enumerate(self._added.items())
+        }
 
     # -- for subclasses ------------------------------------------------------------------------------------------------
 
@@ -181,7 +202,8 @@ class ColorData(pl.LightningDataModule):
     @property
     def splits(self) -> Splits:
         if self._splits is None:
-            splits = self.prepare()
+            made = self.prepare()
+            splits = replace(made, test={**made.test, **self._added_tests(made.test)})
             for what, names, sets in (
                 ("validation", self.validation_names, splits.validation),
                 ("test", self.test_names, splits.test),
