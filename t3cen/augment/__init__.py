@@ -4,5 +4,6 @@ from t3cen.augment.augmix import AugMix
 from t3cen.augment.deepaugment import DeepAugment
 from t3cen.augment.jitter import ColorJitter
 from t3cen.augment.planckian import PlanckianJitter
+from t3cen.augment.shift import ColorShift
 
-__all__ = ["AugMix", "ColorJitter", "DeepAugment", "PlanckianJitter"]
+__all__ = ["AugMix", "ColorJitter", "ColorShift", "DeepAugment", "PlanckianJitter"]

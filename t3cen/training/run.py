@@ -17,6 +17,7 @@ from pytorch_lightning.callbacks import TQDMProgressBar
 from pytorch_lightning.plugins.environments import SLURMEnvironment
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
+from t3cen.data.between import between_steps
 from t3cen.data.module import ColorData
 from t3cen.data.shifts import step_jitter
 from t3cen.models import build
@@ -77,8 +78,12 @@ def run(job: Job) -> Path:
 
 
 def make_data(config: Mapping[str, Any]) -> ColorData:
-    """The data module of a composed configuration."""
-    return instantiate(config["data"], augmentation=instantiate(config["augment"]))
+    """The data module of a composed configuration, with the test sets `data.between` asks for."""
+    options = {key: value for key, value in config["data"].items() if key != "between"}
+    data: ColorData = instantiate(options, augmentation=instantiate(config["augment"]))
+    if config["data"].get("between"):
+        data.add_tests(between_steps(config["data"]["between"]))
+    return data
 
 
 def make_network(config: Mapping[str, Any], data: ColorData) -> Network:
