@@ -80,10 +80,10 @@ def main() -> int:
     if options.speed:
         from t3cen.data.throughput import measure
 
-        print("data set        source      pixels  batch  workers  setup s  images/s")
+        print("data set        source      pixels  batch  workers  setup s  images/s", flush=True)
         for s in measure(options.speed, root=options.root, source=options.source):
             line = f"{s.name:15s} {s.source:10s} {s.image_size:7d} {s.batch_size:6d} {s.workers:8d}"
-            print(f"{line} {s.setup:8.2f} {s.rate:9.0f}")
+            print(f"{line} {s.setup:8.2f} {s.rate:9.0f}", flush=True)
         return 0
     known = MAKERS if options.fake else RECIPES
     names = list(known) if not options.names or options.names == ["all"] else options.names

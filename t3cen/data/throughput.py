@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from t3cen.data.module import ColorData
@@ -48,7 +48,7 @@ def images_per_second(data: ColorData, seconds: float = 3.0) -> float:
         epoch += 1
 
 
-def measure(names: Sequence[str], workers: Sequence[int] = (0, 2), seconds: float = 3.0, **options: Any) -> list[Speed]:
+def measure(names: Sequence[str], workers: Sequence[int] = (0, 2), seconds: float = 3.0, **options: Any) -> Iterator[Speed]:
     """Measure data sets, named as in `conf/data`, at the paper's batch size and resolution.
 
     Args:
@@ -57,7 +57,6 @@ def measure(names: Sequence[str], workers: Sequence[int] = (0, 2), seconds: floa
         seconds: for each measurement.
         options: for `t3cen.data.pictures.data_set`: `root`, `source`, `image_size`, ...
     """
-    speeds = []
     for name in names:
         for count in workers:
             began = time.perf_counter()
@@ -65,5 +64,5 @@ def measure(names: Sequence[str], workers: Sequence[int] = (0, 2), seconds: floa
             data.setup()
             setup = time.perf_counter() - began
             rate = images_per_second(data, seconds)
-            speeds.append(Speed(name, data.provenance["source"], data.image_size, data.batch_size, count, setup, rate))
-    return speeds
+            source = "fake" if data.is_fake else data.source
+            yield Speed(name, source, data.image_size, data.batch_size, count, setup, rate)
