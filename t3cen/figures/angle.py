@@ -51,9 +51,7 @@ def draw(
         "mean": means,
         "overtaken_at": next((a for a, t, p in zip(angles, means["t3cen"], means["plain"], strict=True) if t < p), None),
         "published_error": _published(),
-        "scale": runs.scale,
-        "source": first.source,
-        "seeds": list(seeds),
+        "runs": runs.caption(seeds, first.source),
     }
     return _figure(numbers), numbers
 
@@ -80,8 +78,7 @@ def _figure(numbers: dict[str, Any]) -> Figure:
         axes.annotate(
             f"T³CEN-H4 is ahead from {numbers['overtaken_at']:g}°", (0.02, 0.96), xycoords="axes fraction", va="top", color=GREY
         )
-    n = len(numbers["seeds"])
-    axes.set_title(f"n = {n}, {numbers['scale']} scale, {numbers['source']} digits", loc="left", fontsize=12)
+    axes.set_title(numbers["runs"], loc="left", fontsize=12)
     return figure
 
 

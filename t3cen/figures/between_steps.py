@@ -49,7 +49,7 @@ def draw(
     found = runs.get(wanted, seeds)
     figure = canvas(5.2 * len(axes) + 0.6, 3.6 * len(modes) + 0.9)
     grid = figure.subplots(len(modes), len(axes), squeeze=False, sharey=True)
-    numbers: dict[str, Any] = {"scale": runs.scale, "seeds": list(seeds), "source": found[wanted[0]][0].source}
+    numbers: dict[str, Any] = {"runs": runs.caption(seeds, found[wanted[0]][0].source)}
     for column, (axis, about) in zip(grid.T, axes.items(), strict=True):
         numbers[axis] = _measure(axis, about, found, images, points, modes if axis != "hue" else modes[:1])
         for row, mode in enumerate(modes):
@@ -57,12 +57,12 @@ def draw(
                 column[row].set_axis_off()
                 continue
             _plot(column[row], axis, about, numbers[axis], mode)
-    for row, mode in enumerate(modes):
-        place = grid[row, 0] if row == 0 or "hue" not in axes else grid[row, min(1, len(axes) - 1)]
-        place.set_ylabel("error (%)")
-        place.tick_params(labelleft=True)
-        _ = mode
-    _legend(figure, grid, axes)
+    for row in grid:
+        shown = next(place for place in row if place.lines)
+        shown.set_ylabel("error (%)")
+        shown.tick_params(labelleft=True)
+    figure.suptitle(numbers["runs"], fontsize=12)
+    _legend(grid)
     return figure, numbers
 
 
@@ -102,7 +102,7 @@ def _plot(axes: Any, axis: str, about: Mapping[str, Any], measured: Mapping[str,
         axes.set_xticks([-180, -90, 0, 90, 180])
 
 
-def _legend(figure: Figure, grid: Any, axes: Mapping[str, Any]) -> None:
+def _legend(grid: Any) -> None:
     """One legend per column, below it, because the networks differ between axes."""
     for column in grid.T:
         below = next(axis for axis in reversed(column) if axis.lines)

@@ -42,9 +42,7 @@ def draw(
         "lowest_at_order": min(means, key=lambda order: means[order]),
         "channels": {str(order): count for order, count in channels.items()},
         "published_error": {str(order): value for order, value in published.items()},
-        "scale": runs.scale,
-        "source": first.source,
-        "seeds": list(seeds),
+        "runs": runs.caption(seeds, first.source),
     }
     figure = canvas(13, 5)
     left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
@@ -59,7 +57,7 @@ def draw(
     left.set_ylabel("error on unseen hues (%)")
     left.set_ylim(bottom=0)
     left.legend()
-    left.set_title(f"n = {len(seeds)}, {runs.scale} scale, {first.source} digits", loc="left", fontsize=12)
+    left.set_title(numbers["runs"], loc="left", fontsize=12)
     right.step(places, [channels[o] for o in orders], where="mid", color=BLACK)
     right.plot(places, [channels[o] for o in orders], "o", color=BLACK)
     right.set_xlabel("order of the hue group")

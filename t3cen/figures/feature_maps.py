@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = ("hue", "saturation", "luminance", "red", "green", "blue", "scale")
-TITLES = {"hue": "hue turned by {:.0f}°", "scale": "scale coordinate shifted by {:g}"}
+LCERS_WAY = "LCER's way"  # where LCER itself has no such group
 
 
 def draw(
@@ -49,6 +49,8 @@ def draw(
     if axis not in AXES:
         raise ValueError(f"axis must be one of {', '.join(AXES)}, got {axis!r}")
     numbers: dict[str, Any] = {"axis": axis, "amount": amount, "backbone": backbone, "images": len(images)}
+    size = f"{360 * amount:+.0f}°" if axis == "hue" else f"{amount:+g}"
+    numbers["shift"] = what = f"{axis} {size}".replace("-", "−")
     figure = canvas(1.6 * (sum(orders.values()) + 2.4), 5.6)
     panels: Any = figure.subfigures(1, 2, width_ratios=[order + 1.2 for order in orders.values()], wspace=0.06)
     for panel, (method, order) in zip(panels, orders.items(), strict=True):
@@ -60,11 +62,11 @@ def draw(
             raise ValueError(f"a shift of {amount} in {axis} is {steps[place]:.4g} steps at order {order} of {method}, not whole")
         measured = commutation_error(made.lifting, first_stage(made), images, whole, translated=method == "lcer")
         numbers[method] = {"order": order, "steps": whole[place], "weights": weights, **measured.as_dict()}
-        title = f"{LABELS[method]}, {'' if axis == 'hue' else axis + ' '}order {order} ({weights})"
-        _panel(panel, made, images[shown : shown + 1], whole, place, cyclic=method == "t3cen" or axis == "hue", title=title)
+        name = LCERS_WAY if method == "lcer" and axis not in AXES[:3] else LABELS[method]
+        title = f"{name}, {'' if axis == 'hue' else axis + ' '}order {order} ({weights})"
+        cyclic = method == "t3cen" or axis == "hue"
+        _panel(panel, made, images[shown : shown + 1], whole, place, cyclic=cyclic, titles=(title, "input", what))
         panel.supxlabel(_caption(numbers[method]), fontsize=13)
-    what = TITLES.get(axis, axis + " shifted by {:g}").format(amount * 360 if axis == "hue" else amount)
-    numbers["shift"] = what
     return figure, numbers
 
 
@@ -96,7 +98,9 @@ def _caption(numbers: Mapping[str, Any]) -> str:
 
 
 @torch.no_grad()
-def _panel(panel: Any, made: Network, rgb: Tensor, steps: tuple[int, ...], place: int, *, cyclic: bool, title: str) -> None:
+def _panel(
+    panel: Any, made: Network, rgb: Tensor, steps: tuple[int, ...], place: int, *, cyclic: bool, titles: tuple[str, str, str]
+) -> None:
     from matplotlib.patches import ConnectionPatch
 
     lifting: Any = made.lifting
@@ -109,7 +113,7 @@ def _panel(panel: Any, made: Network, rgb: Tensor, steps: tuple[int, ...], place
     grid = panel.subplots(2, order + 1, width_ratios=[1.15] + [1] * order, gridspec_kw={"hspace": 0.25, "wspace": 0.06})
     low, high = before[:, channel].min().item(), max(before[:, channel].max().item(), after[:, channel].max().item())
     for row, (image, features) in enumerate(((rgb, before), (lifting.decode(moved), after))):
-        show_image(grid[row, 0], image[0], "shifted" if row else "input")
+        show_image(grid[row, 0], image[0], titles[row + 1])
         for g in range(order):
             grid[row, g + 1].imshow(features[g, channel].numpy(), cmap=MAP, vmin=low, vmax=high)
             grid[row, g + 1].set_xticks([])
@@ -135,4 +139,4 @@ def _panel(panel: Any, made: Network, rgb: Tensor, steps: tuple[int, ...], place
             mutation_scale=14,
         )
         panel.add_artist(line)
-    panel.suptitle(title, fontsize=14)
+    panel.suptitle(titles[0], fontsize=14)

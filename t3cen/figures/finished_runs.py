@@ -39,6 +39,11 @@ class Runs:
     train: bool = False
     settings: tuple[str, ...] = field(default=())
 
+    def caption(self, seeds: Sequence[int], source: str) -> str:
+        """What kind of runs a figure shows, in one line."""
+        settings = f", {' '.join(self.settings)}" if self.settings else ""
+        return f"n = {len(seeds)}, {self.scale} scale, {source} pictures{settings}"
+
     def get(self, experiments: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Record]]:
         """The records of each experiment, one per seed, all of today's configuration, of one data source for all.
 

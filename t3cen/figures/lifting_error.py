@@ -39,7 +39,7 @@ def draw(images: Tensor, amount: float = 0.75, order: int = 5, shown: int = 0) -
         for axes, image in zip(row, (images, result.shifted, result.restored), strict=False):
             show_image(axes, image[shown])
         losses[name] = (result.restored[shown] - images[shown]).abs().mean(0) * LEVELS
-        row[0].set_ylabel(LABELS[name], fontsize=16)
+        row[0].set_ylabel(LABELS[name] + (" (8-bit HSV)" if name == "lcer" else ""), fontsize=15)
         row[3].set_xlabel(f"mean {scientific(result.error)} levels\n(paper {scientific(PUBLISHED[name])})")
     numbers["t3cen"]["error_8bit_through_image"] = lifting_error(liftings["t3cen"], images, amount, through_image=True).error
     numbers["lcer"]["error_8bit_in_float_hsl"] = lifting_error(LCERLifting(group), images, amount).error

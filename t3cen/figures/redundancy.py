@@ -84,6 +84,8 @@ def _figure(shares: Mapping[str, Any], published: Mapping[str, Any]) -> Figure:
             heights = [100 * shares[name][axis][kind] for name in shares]
             places = [place + 0.27 * (at - 1) for place in range(len(shares))]
             axes.bar(places, heights, 0.25, color=SERIES[at], hatch=HATCHES[at], edgecolor="white", label=axis)
+            for place, height in zip(places, heights, strict=True):
+                axes.annotate(f"{height:.2g}", (place, height), (0, 2), textcoords="offset points", ha="center", fontsize=10)
         known = [(place, 100 * published[name][kind]) for place, name in enumerate(shares) if name in published]
         if known:
             axes.plot(*zip(*known, strict=True), "D", color=BLACK, label="paper")

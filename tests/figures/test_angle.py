@@ -9,7 +9,8 @@ from t3cen.figures import angle, style
 
 
 class _Runs:
-    scale = "smoke"
+    def caption(self, seeds, source):
+        return f"{len(seeds)} {source}"
 
     def get(self, experiments, seeds):
         return {name: [SimpleNamespace(name=name, source="bundled") for _ in seeds] for name in experiments}

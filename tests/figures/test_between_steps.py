@@ -22,7 +22,8 @@ AXES = {
 
 
 class _Runs:
-    scale = "smoke"
+    def caption(self, seeds, source):
+        return f"{len(seeds)} {source}"
 
     def get(self, experiments, seeds):
         return {name: [SimpleNamespace(name=name, source="rendered") for _ in seeds] for name in experiments}

@@ -36,7 +36,9 @@ def test_runs_are_found_by_scale_seed_and_settings(tmp_path):
     assert found[0].tests["shift"]["correct"] == 69
     changed = runs.get(["mnist_h4 optimizer.lr=0.5"], [2001])["mnist_h4 optimizer.lr=0.5"]
     assert changed[0].changes == ("optimizer.lr=0.5",)
-    assert Runs("smoke", str(tmp_path), settings=("optimizer.lr=0.5",)).get(["mnist_h4"], [2001])
+    fast = Runs("smoke", str(tmp_path), settings=("optimizer.lr=0.5",))
+    assert fast.get(["mnist_h4"], [2001])
+    assert fast.caption([2001], "bundled") == "n = 1, smoke scale, bundled pictures, optimizer.lr=0.5"
 
 
 @pytest.mark.parametrize(
