@@ -145,7 +145,7 @@ class Solid:
         distance, normal = np.full(len(direction), FAR), np.zeros_like(direction)
         to_centre = np.asarray(self.centre, float) - origin
         # by Pythagoras, how far a ray passes from the centre; most pass too far away to meet the solid
-        along = dot(direction, to_centre)
+        along = direction @ to_centre if to_centre.ndim == 1 else dot(direction, to_centre)
         near = np.flatnonzero(dot(to_centre, to_centre) - along**2 < self.shape.reach**2 * (1 + 1e-9))
         start = -(to_centre[near] if to_centre.ndim > 1 else to_centre)
         found, facing = self.shape.intersect(start @ self.turn, direction[near] @ self.turn)
@@ -154,7 +154,7 @@ class Solid:
 
 
 def nearest(solids: Sequence[Solid], origin: Array, direction: Array) -> tuple[Array, Array, Array]:
-    """The first solid each ray meets.
+    """The first solid each ray meets; 0 where it meets none.
 
     Args:
         origin: `(3,)` or `(N, 3)`; direction: `(N, 3)`, unit vectors.
@@ -162,11 +162,13 @@ def nearest(solids: Sequence[Solid], origin: Array, direction: Array) -> tuple[A
     Returns:
         distances `(N,)`, infinite where none is met; normals `(N, 3)`; the index of the solid `(N,)`.
     """
-    hits = [solid.intersect(origin, direction) for solid in solids]
-    distances = np.stack([distance for distance, _ in hits])
-    which = distances.argmin(0)
-    rows = np.arange(len(direction))
-    return distances[which, rows], np.stack([normal for _, normal in hits])[which, rows], which
+    best, facing = np.full(len(direction), FAR), np.zeros_like(direction)
+    which = np.zeros(len(direction), int)
+    for number, solid in enumerate(solids):
+        distance, normal = solid.intersect(origin, direction)
+        nearer = np.flatnonzero(distance < best)
+        best[nearer], facing[nearer], which[nearer] = distance[nearer], normal[nearer], number
+    return best, facing, which
 
 
 def rotation(axis: int, degrees: float) -> Array:

@@ -6,12 +6,13 @@ of the photographed toys: it lets the experiment on luminance run without files.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from t3cen.data.raycast import Array, Solid, box, camera_rays, capsule, cylinder, dot, ellipsoid, nearest, rotation, unit
+from t3cen.data.raycast import Array, Solid, box, camera_rays, capsule, cylinder, ellipsoid, nearest, rotation, unit
 
 CATEGORIES = ("animal", "human", "plane", "truck", "car")
 TRAIN_INSTANCES, TEST_INSTANCES = (4, 6, 7, 8, 9), (0, 1, 2, 3, 5)
@@ -27,7 +28,8 @@ LIGHTINGS = (
 )
 GROUND = 0.75
 DISTANCE, HALF_VIEW, MIDDLE = 5.0, 0.27, (0.0, 0.0, 0.45)
-SAMPLES = 2
+RAYS = 96
+"""Rays along a side of a picture, where it has no more pixels than that."""
 
 Size = Callable[[float, float], float]
 
@@ -121,26 +123,22 @@ def photograph(category: int, instance: int, size: int) -> Array:
     Returns:
         uint8 (elevations * azimuths * lightings, size, size) grey, in this order, the last fastest.
     """
-    eyes, rays = [], []
-    for elevation in np.radians(ELEVATIONS):
-        for azimuth in np.radians(AZIMUTHS):
-            level = np.cos(elevation)
-            towards = np.array([np.cos(azimuth) * level, np.sin(azimuth) * level, np.sin(elevation)])
-            eye = DISTANCE * towards + MIDDLE
-            eyes.append(np.broadcast_to(eye, ((size * SAMPLES) ** 2, 3)))
-            rays.append(camera_rays(eye, MIDDLE, HALF_VIEW, size * SAMPLES))
-    origin, direction = np.concatenate(eyes), np.concatenate(rays)
     solids = toy(category, instance)
-    distance, normal, which = nearest(solids, origin, direction)
-    seen = np.isfinite(distance)
-    normal = np.where(seen[:, None], normal, [0.0, 0.0, 1.0])
-    grey = np.where(seen, np.array([solid.grey for solid in solids])[which], GROUND)
+    greys = np.array([solid.grey for solid in solids])
+    samples = max(1, RAYS // size)
     shots = []
-    for ambient, direct, source in LIGHTINGS:
-        light = grey * (ambient + direct * np.clip(dot(normal, unit(np.array(source))), 0, None))
-        views = np.minimum(light, 1).reshape(-1, size, SAMPLES, size, SAMPLES).mean((2, 4))
-        shots.append(np.round(views * 255).astype(np.uint8))
-    return np.stack(shots, 1).reshape(-1, size, size)
+    for elevation, azimuth in itertools.product(np.radians(ELEVATIONS), np.radians(AZIMUTHS)):
+        level = np.cos(elevation)
+        eye = DISTANCE * np.array([np.cos(azimuth) * level, np.sin(azimuth) * level, np.sin(elevation)]) + MIDDLE
+        distance, normal, which = nearest(solids, eye, camera_rays(eye, MIDDLE, HALF_VIEW, size * samples))
+        seen = np.isfinite(distance)
+        grey = np.where(seen, greys[which], GROUND)
+        for ambient, direct, source in LIGHTINGS:
+            towards = unit(np.array(source))
+            light = grey * (ambient + direct * np.clip(np.where(seen, normal @ towards, towards[2]), 0, None))
+            square = np.minimum(light, 1).reshape(size, samples, size, samples).mean((1, 3))
+            shots.append(np.round(square * 255).astype(np.uint8))
+    return np.stack(shots)
 
 
 @lru_cache(maxsize=4)
