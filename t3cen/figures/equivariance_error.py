@@ -86,5 +86,5 @@ def _figure(numbers: dict[str, Any]) -> Figure:
     axes.set_xlabel("order of the saturation group")
     axes.set_ylabel("normalised equivariance error")
     axes.set_title(f"One step down in saturation ({numbers['backbone']}, {numbers['weights']})", loc="left")
-    axes.margins(x=0.03)
+    axes.margins(x=0.07)
     return figure

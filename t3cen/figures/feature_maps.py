@@ -63,7 +63,7 @@ def draw(
         measured = commutation_error(made.lifting, first_stage(made), images, whole, translated=method == "lcer")
         numbers[method] = {"order": order, "steps": whole[place], "weights": weights, **measured.as_dict()}
         name = LCERS_WAY if method == "lcer" and axis not in AXES[:3] else LABELS[method]
-        title = f"{name}, {'' if axis == 'hue' else axis + ' '}order {order} ({weights})"
+        title = f"{name}, {axis} order {order} ({weights})"
         cyclic = method == "t3cen" or axis == "hue"
         _panel(panel, made, images[shown : shown + 1], whole, place, cyclic=cyclic, titles=(title, "input", what))
         panel.supxlabel(_caption(numbers[method]), fontsize=13)
