@@ -37,7 +37,9 @@ def fourier_group_conv2d(
         input = input[..., :: plane.stride[0], :: plane.stride[1]]
         plane = plane._replace(stride=(1, 1))
     products_bias = None if bias is None else transform_bias(bias, signal).to(filters.dtype)
-    if torch.compiler.is_compiling() or torch.jit.is_tracing():
+    # The trivial group has no transforms to make again, so it is left to PyTorch's own convolution where that is as fast.
+    ordinary = len(signal) == 1 and not matmul_products.suits(input, filters, plane)
+    if ordinary or torch.compiler.is_compiling() or torch.jit.is_tracing():
         return _composite(input, filters, products_bias, signal, output, plane)
     return _FourierConv.apply(input, filters, products_bias, signal, output, plane)
 

@@ -17,6 +17,10 @@ from t3cen.nn.filter_cache import FilterCache
 from t3cen.nn.fourier import fourier_group_conv2d, transform_filters
 from t3cen.nn.plane import Pair, Plane
 
+# Measured crossovers of the backends (docs/performance.md): grouped convolutions are slow unless the channels of a group fill
+# whole vectors, and narrow layers of small groups do not earn back their transforms.
+ALIGNMENT = 8
+LEAST_WIDTH = 90
 BACKENDS = ("auto", "direct", "fourier")
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -133,8 +137,9 @@ class GroupConv2d(nn.Module):
         if self.backend != "auto":
             return self.backend
         order = math.prod(self.cyclic_orders)
-        tiny = order > 1 and order * self.in_channels * self.out_channels < 16
-        return "direct" if tiny else "fourier"
+        aligned = self.in_channels % ALIGNMENT == 0 and self.out_channels % ALIGNMENT == 0
+        wide = order * math.sqrt(self.in_channels * self.out_channels) >= LEAST_WIDTH
+        return "fourier" if order == 1 or aligned or wide else "direct"
 
     def _borders(self) -> tuple[int, int, int, int]:
         """Padding in the order of `nn.functional.pad`: left, right, top, bottom."""

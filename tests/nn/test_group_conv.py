@@ -215,3 +215,38 @@ def test_wrong_arguments_say_what_is_allowed(options, message):
 def test_repr_reads_in_to_out():
     assert "2 -> 3" in repr(layer((2, 3)))
     assert "stride=(2, 2)" in repr(layer((2, 3), stride=2))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bf16_autocast_stays_near_single_precision_and_equivariant(backend):
+    conv, x = layer((3, 2), backend=backend, padding=1, dtype=torch.float32), function((3, 2), dtype=torch.float32)
+    exact = conv(x).detach()
+    with torch.autocast("cpu", torch.bfloat16):
+        out = conv(x)
+        turned = conv(conv.group.act(x, (1, 1)))
+        out.float().sum().backward()
+    assert out.dtype == torch.bfloat16
+    assert conv.weight.grad.dtype == torch.float32
+    assert relative(out.float(), exact) < 2e-2
+    assert relative(turned.float(), conv.group.act(out, (1, 1)).float()) < 2e-2
+
+
+@pytest.mark.parametrize(
+    ("channels", "orders", "chosen"),
+    [
+        ((1, 1), (3,), "direct"),
+        ((5, 5), (4,), "direct"),
+        ((8, 8), (4,), "fourier"),
+        ((3, 8), (4, 4, 4), "fourier"),
+        ((4, 6), (1,), "fourier"),
+    ],
+)
+def test_auto_follows_the_measured_crossovers(channels, orders, chosen):
+    assert layer(orders, backend="auto", channels=channels).resolved_backend == chosen
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_layer_agrees():
+    conv, x = layer((3,), dtype=torch.float32), function((3,), dtype=torch.float32)
+    assert relative(torch.compile(conv, backend="aot_eager")(x), conv(x)) < 1e-5

@@ -1,0 +1,49 @@
+"""A trained network as a `torch.export` program or an ONNX file, with a batch of any size."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.export import Dim, ExportedProgram
+
+
+def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedProgram:
+    """The network in evaluation mode as a `torch.export` program from `(B, 3, H, W)` to logits, B free.
+
+    Args:
+        network: e.g. from `t3cen.models.build`; it is not modified.
+        image_size: height and width, fixed in the program.
+    """
+    frozen, example = _prepared(network, image_size)
+    return torch.export.export(frozen, (example,), dynamic_shapes=({0: Dim("batch")},))
+
+
+def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Path) -> Path:
+    """The same as an ONNX file with input `image`, RGB in [0, 1], and output `logits`.
+
+    Raises:
+        ImportError: the packages `onnx` and `onnxscript` are missing; install `t3cen[export]`.
+    """
+    frozen, example = _prepared(network, image_size)
+    torch.onnx.export(
+        frozen,
+        (example,),
+        str(path),
+        input_names=["image"],
+        output_names=["logits"],
+        dynamic_shapes=({0: Dim("batch")},),
+        dynamo=True,
+        verbose=False,
+    )
+    return Path(path)
+
+
+def _prepared(network: nn.Module, image_size: tuple[int, int]) -> tuple[nn.Module, Tensor]:
+    frozen = copy.deepcopy(network).eval().requires_grad_(False)
+    device = next(frozen.parameters()).device
+    # A batch of one would be taken for a constant.
+    generator = torch.Generator().manual_seed(0)
+    return frozen, torch.rand(2, 3, *image_size, generator=generator).to(device)
