@@ -36,7 +36,7 @@ def between_steps(axis: str) -> dict[str, Change]:
     changes: dict[str, Change] = {}
     for mode in MODES:
         for name, amount in VALUE_SHIFTS.items():
-            changes[f"{mode}_{name}"] = Fixed(**{axis: amount}, mode=mode)  # type: ignore[arg-type]
+            changes[f"{mode}_{name}"] = Fixed(**{axis: amount}, mode=mode)
         for name, reach in VALUE_RANGES.items():
-            changes[f"{mode}_{name}"] = Uniform(**{axis: (-reach, reach)}, mode=mode)  # type: ignore[arg-type]
+            changes[f"{mode}_{name}"] = Uniform(**{axis: (-reach, reach)}, mode=mode)
     return changes

@@ -45,7 +45,8 @@ class GroupActivation(nn.Module):
             raise ValueError(f"{random} is random, and would draw anew in the backward pass; apply it outside GroupActivation")
         for module in nonlinearity.modules():
             if getattr(module, "inplace", False):
-                module.inplace = False  # the finer tensor is a view, and autograd would copy more than would be saved
+                # The finer tensor is a view, and autograd would copy more than would be saved.
+                module.inplace = False  # type: ignore[assignment]
         self.nonlinearity = nonlinearity
         self.group = group
         self.points = points
