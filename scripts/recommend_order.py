@@ -80,10 +80,12 @@ def _look(options: argparse.Namespace) -> Recommendation:
     )
 
 
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+
+
 def _print(found: Recommendation, console: Console) -> None:
-    axes = Table(
-        title="How far colour moves" if not found.moves_between_images else "How far images differ", title_justify="left"
-    )
+    axes = _table("How far images differ" if found.moves_between_images else "How far colour moves")
     for heading in ("axis", "move", "of range", "noise", "alone predicts the class", "information"):
         axes.add_column(heading, justify="left" if heading == "axis" else "right")
     for axis, move in found.moves.items():
@@ -92,7 +94,7 @@ def _print(found: Recommendation, console: Console) -> None:
         predicts = f"{signal.accuracy:.0%} (chance {signal.chance:.0%})" if signal else "–"
         axes.add_row(axis, size, f"{move.share:.1%}", noise, predicts, f"{signal.information:.0%}" if signal else "–")
     console.print(axes)
-    groups = Table(title="Candidate groups", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    groups = _table("Candidate groups")
     for heading in ("group", "left over", "sheets", "no hue", "redundant", "H/N", "arithmetic", "direct", "memory"):
         groups.add_column(heading, justify="left" if heading == "group" else "right", no_wrap=True)
     for c in found.candidates:

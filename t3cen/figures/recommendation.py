@@ -50,9 +50,9 @@ def _distribution(axes: Any, found: Recommendation, axis: str) -> None:
     axes.set_ylim(bottom=0)
     axes.spines["left"].set_visible(False)
     axes.set_xlim(0, middles[-1] + middles[0])
-    axes.set_xticks([0, 90, 180, 270, 360] if axis == "hue" else [0, 0.25, 0.5, 0.75, 1])
+    axes.set_xticks([0, 90, 180, 270] if axis == "hue" else [0, 0.25, 0.5, 0.75])
     if axis == "hue":
-        axes.set_xticklabels(["0°", "90°", "180°", "270°", "360°"])
+        axes.set_xticklabels(["0°", "90°", "180°", "270°"])
         axes.legend(loc="best")
 
 
