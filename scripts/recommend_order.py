@@ -95,7 +95,7 @@ def _print(found: Recommendation, console: Console) -> None:
         axes.add_row(axis, size, f"{move.share:.1%}", noise, predicts, f"{signal.information:.0%}" if signal else "–")
     console.print(axes)
     groups = _table("Candidate groups")
-    for heading in ("group", "left over", "sheets", "no hue", "redundant", "H/N", "arithmetic", "direct", "memory"):
+    for heading in ("group", "left over", "sheets", "no hue", "repeats", "H/N", "arithmetic", "direct", "memory"):
         groups.add_column(heading, justify="left" if heading == "group" else "right", no_wrap=True)
     for c in found.candidates:
         density = "–" if c.entropy_density is None else f"{c.entropy_density:.3f}"

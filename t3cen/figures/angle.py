@@ -76,7 +76,7 @@ def _figure(numbers: dict[str, Any]) -> Figure:
     axes.legend(ncols=2)
     if numbers["overtaken_at"] is not None:
         axes.annotate(
-            f"T³CEN-H4 is ahead from {numbers['overtaken_at']:g}°", (0.02, 0.96), xycoords="axes fraction", va="top", color=GREY
+            f"T³CEN-H4 is ahead from {numbers['overtaken_at']:g}°", (0.08, 0.96), xycoords="axes fraction", va="top", color=GREY
         )
     axes.set_title(numbers["runs"], loc="left", fontsize=12)
     return figure

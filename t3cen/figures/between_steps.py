@@ -100,6 +100,8 @@ def _plot(axes: Any, axis: str, about: Mapping[str, Any], measured: Mapping[str,
     axes.set_ylim(-3, 100)
     if axis == "hue":
         axes.set_xticks([-180, -90, 0, 90, 180])
+    else:
+        axes.set_xticks([-1, -0.5, 0, 0.5, 1])
 
 
 def _legend(grid: Any) -> None:

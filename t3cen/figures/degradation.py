@@ -63,6 +63,7 @@ def draw(
     right.set_xlabel("order of the hue group")
     right.set_ylabel("channels of the last map")
     right.set_ylim(0, BASE_WIDTH + 1)
+    right.set_yticks(range(0, BASE_WIDTH + 1, 5))
     for axes in (left, right):
         axes.set_xticks([o for o in orders if o == 1 or o % (2 if len(places) < 12 else 4) == 0])
     return figure, numbers
