@@ -84,6 +84,7 @@ class Local(_Cluster):
                 for job, handle in [pair for pair in running if pair[1].done()]:
                     running.remove((job, handle))
                     _close(job, f"its process ended without a word, see {handle.paths.stderr}")
+                    log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
         except (Stopped, KeyboardInterrupt):
             for _, handle in running:
                 handle.cancel()

@@ -6,10 +6,11 @@ import difflib
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
 from t3cen.experiments import check_overrides, help_footer, register
@@ -19,7 +20,7 @@ from t3cen.training.signals import heed
 CONF = Path(__file__).resolve().parents[2] / "conf"
 GROUPS = ("data", "model", "augment", "scale", "launcher")
 USAGE = """\
-Train and test one network, or every run of a table; the result is in outputs/<scale>/<experiment>/seed<seed>/result.json.
+Train and test one network, or every run of a table. Results: outputs/<scale>/<experiment>/seed<seed>/result.json.
 
   python train.py experiment=camelyon_s4                       one run of the paper
   python train.py experiment=mnist_h4 scale=laptop seed=2000   made smaller; another seed
@@ -44,6 +45,7 @@ Set (key=value), among others:
   checkpoint_every.minutes=5
   logger.wandb=offline    or online, off
   trainer.max_epochs=...  and whatever Lightning's Trainer takes (new keys with +trainer.key=value)
+
 {footer}
 
 Every key: python train.py --cfg job experiment=<name>. Hydra's own options: python train.py --hydra-help.
@@ -55,7 +57,7 @@ def help_text() -> str:
     lines = []
     for group in GROUPS:
         options = sorted(path.stem for path in (CONF / group).glob("*.yaml") if path.stem != "base")
-        lines.append(f"  {group:<9} {', '.join(options)}")
+        lines += textwrap.wrap(", ".join(options), 100, initial_indent=f"  {group:<9} ", subsequent_indent=" " * 12)
     return USAGE.format(groups="\n".join(lines), footer=help_footer())
 
 
@@ -64,12 +66,13 @@ def command_line(main: Callable[[], None]) -> None:
     if {"--help", "-h"} & set(sys.argv[1:]):
         sys.stdout.write(help_text())
         return
-    from t3cen.training.plugins import register_plugins  # here: Hydra looks through all its plugins for it
+    from t3cen.training.plugins import register_plugins, share_store  # here: Hydra looks through all its plugins for it
 
     heed()
     register()
     register_resolvers()
     register_plugins()
+    share_store()
     if os.environ.get("HYDRA_FULL_ERROR") == "1":
         main()
         return
@@ -89,12 +92,16 @@ def explain(error: Exception) -> str:
         known = [name for name in error.options or () if name != "base"]
         if known:
             return f"no {group} {option!r}{_nearest(option, known)} ({group}: {', '.join(known)})"
+    if isinstance(error, OverrideParseException):
+        return f"cannot read {error.override!r}: {error.message.splitlines()[0]}"
     cause = error.__cause__ if isinstance(error, ConfigCompositionException) and error.__cause__ else error
     key = getattr(cause, "full_key", None)
     text = " ".join(str(error).split("\n")[0].split())
+    if text.startswith("Ambiguous value"):
+        return f"{text}; several values need --multirun (-m)"
     if key and re.search("Could not override|not in struct|Key .* is not", f"{error} {cause}"):
         hint = "python train.py --cfg job shows all, a + before a key adds it"
-        return f"no key {key!r} in the configuration{_nearest(key, _keys())}; {hint}"
+        return f"no key {key!r} in the configuration{_nearest(key, _keys(key.count('.')))}; {hint}"
     return text or type(error).__name__
 
 
@@ -103,8 +110,8 @@ def _nearest(name: str, known: list[str]) -> str:
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
-def _keys() -> list[str]:
-    """Every key of the default configuration, dotted."""
+def _keys(depth: int) -> list[str]:
+    """The keys of the default configuration with so many dots in them."""
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
     from omegaconf import OmegaConf
@@ -119,4 +126,4 @@ def _keys() -> list[str]:
         found = [prefix] if prefix else []
         return found + [key for name, value in node.items() for key in keys(value, f"{prefix}.{name}" if prefix else str(name))]
 
-    return keys(config, "")
+    return [key for key in keys(config, "") if key.count(".") == depth]

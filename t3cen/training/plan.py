@@ -25,8 +25,18 @@ class Job:
         return f"{self.config['name']} seed {self.config['seed']}"
 
 
+_composed: dict[tuple[str, ...], Job] = {}
+
+
 def compose(context: HydraContext, master: DictConfig, overrides: Sequence[str]) -> Job:
-    """The job that Hydra's `overrides` describe within the sweep `master`."""
+    """The job that Hydra's `overrides` describe within the sweep `master`; composed once, however often it is asked for."""
+    key = (str(master.hydra.sweep.dir), *(line for line in overrides if not line.startswith("hydra.sweep.subdir=")))
+    if key not in _composed:
+        _composed[key] = _compose(context, master, overrides)
+    return _composed[key]
+
+
+def _compose(context: HydraContext, master: DictConfig, overrides: Sequence[str]) -> Job:
     composed = context.config_loader.load_sweep_config(master, list(overrides))
     before = HydraConfig.instance().cfg
     HydraConfig.instance().set_config(composed)

@@ -61,7 +61,14 @@ def install() -> None:
         raise Unavailable("SLURM is installed with apt-get, which is not here")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *PACKAGES]):
-        done = subprocess.run(["apt-get", "-o", "DPkg::Lock::Timeout=120", *command], env=quiet, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(
+            ["apt-get", "-o", "DPkg::Lock::Timeout=120", *command],
+            env=quiet,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
         if done.returncode:
             raise Unavailable(f"apt-get {' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
 

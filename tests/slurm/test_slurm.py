@@ -19,6 +19,11 @@ from t3cen.training.job import in_child, read_job
 pytestmark = pytest.mark.slurm
 SEEDS = (1, 2, 3, 4)
 DIES, CANCELLED, TIMED_OUT = 2, 3, 4
+LAUNCHER = [
+    f"hydra.launcher.{key}"
+    for key in ("cpus_per_task=1", "mem_gb=1", "gpus_per_node=1", "poll_seconds=1", "max_array_size=3", "timeout_min=10")
+]  # submitit takes every signal within the last ten minutes for a time-out
+SETTINGS = ["trainer.accelerator=cpu", "checkpoint_every.steps=100", "trainer.max_steps=4"]
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +41,12 @@ def cluster():
 
 
 def start(cluster, outputs, **variables):
-    arguments = sweep_of(
-        outputs, SEEDS, "launcher=slurm", "hydra.launcher.cpus_per_task=1", "hydra.launcher.mem_gb=1", "hydra.launcher.gpus_per_node=1",
-        "hydra.launcher.poll_seconds=1", "hydra.launcher.max_array_size=3", "trainer.accelerator=cpu", "checkpoint_every.steps=100",
-        # submitit takes every signal within the last ten minutes for a time-out
-        "hydra.launcher.timeout_min=10", "trainer.max_steps=4",
-    )  # fmt: skip
+    arguments = sweep_of(outputs, SEEDS, "launcher=slurm", *LAUNCHER, *SETTINGS)
     command = [sys.executable, str(PROJECT / "train.py"), *arguments]
     paths = {key: cluster.environment[key] for key in ("SLURM_CONF", "PATH")}
-    return subprocess.Popen(command, env=environment(**paths, **variables), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command, env=environment(**paths, **variables), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
 
 
 def wait_for(condition, driver, seconds=120):

@@ -17,7 +17,7 @@ PROJECT = HERE.parents[1]
 
 
 def settings(workers=0, steps=1, **trainer):
-    """Hue-shift MNIST, 10 digits in batches of 4; momentum, cosine, jitter and best weights, so that a resumed run can go wrong."""
+    """Hue-shift MNIST, 10 digits in batches of 4, with momentum, cosine, jitter and best weights: all that can go wrong."""
     config = compose(all_runs()["mnist_h4"], "smoke")
     config["logger"]["wandb"] = "off"
     config["loss"] = {"_target_": "faulty_loss.loss", "_partial_": True, "seed": config["seed"]}
@@ -68,3 +68,19 @@ def sweep_of(outputs, seeds, *arguments):
 def folders(outputs):
     """The folder of each seed of such a sweep."""
     return {int(path.name.removeprefix("seed")): path for path in Path(outputs).glob("smoke/mnist_z2cnn/*/seed*")}
+
+
+def run_here(made, orders=""):
+    """Run a job in this process; its loss takes `orders`, each `<step>:<what>`."""
+    import faulty_loss
+
+    from t3cen.training.run import run
+
+    faulty_loss.calls = 0
+    seed = made.config["seed"]
+    before = os.environ.get("ORDERS", "")
+    os.environ["ORDERS"] = " ".join(f"{seed}:{order}" for order in orders.split())
+    try:
+        run(made)
+    finally:
+        os.environ["ORDERS"] = before

@@ -1,0 +1,43 @@
+"""Sweeps in which runs die in every way: the others finish, the reason is left, the next call runs what is left."""
+
+import json
+
+import pytest
+from runs import folders, sweep_of, train
+
+WAYS = {"raise": ("raised", "told to raise"), "exit": ("exited", "status 3"), "SIGKILL": ("killed", "SIGKILL")}
+
+
+def finished(outputs):
+    return {seed: (f / "result.json").stat().st_mtime_ns for seed, f in folders(outputs).items() if (f / "result.json").exists()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("launcher", "ways"),
+    [("basic", ("raise", "exit", "SIGKILL")), ("joblib", ("SIGKILL", "exit")), ("local", ("SIGKILL", "raise"))],
+)
+def test_what_dies_stops_nothing_and_is_run_again(launcher, ways, tmp_path):
+    dying = dict(enumerate(ways, start=1))
+    seeds = [*dying, len(ways) + 1]  # the last one is well
+    arguments = sweep_of(tmp_path, seeds, f"launcher={launcher}")
+
+    first = train(*arguments, ORDERS=" ".join(f"{seed}:1:{way}" for seed, way in dying.items()))
+    assert first.returncode == 1, first.stderr
+    assert f"{len(seeds)} runs: " in first.stderr
+    assert f"{len(ways)} failed" in first.stderr
+    done = finished(tmp_path)
+    assert set(done) == {seeds[-1]}
+    for seed, way in dying.items():
+        failure = json.loads((folders(tmp_path)[seed] / "failure.json").read_text())
+        kind, words = WAYS[way]
+        assert failure["kind"] == kind
+        assert words in failure["reason"]
+        assert words in first.stderr
+
+    second = train(*arguments)
+    assert second.returncode == 0, second.stderr
+    assert "1 skipped" in second.stderr
+    assert set(finished(tmp_path)) == set(seeds)
+    assert finished(tmp_path)[seeds[-1]] == done[seeds[-1]]
+    assert not list(tmp_path.rglob("failure.json"))
