@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -27,7 +28,12 @@ def macs(network: nn.Module, image_size: tuple[int, int], device: torch.device |
 
 
 def peak_memory(device: torch.device) -> int:
-    """Bytes: the device's peak allocation on CUDA, the process's peak resident size elsewhere."""
+    """Bytes: the device's peak allocation on CUDA, this process's peak resident size elsewhere."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    status = Path("/proc/self/status")
+    if status.exists():
+        # getrusage's figure is inherited from the process that started this one; the kernel's own high-water mark is not.
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS, in bytes
