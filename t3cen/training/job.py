@@ -42,18 +42,25 @@ def execute(config: DictConfig) -> None:
 def in_this_process(job: Job) -> int:
     """Run, leave the reason of a failure in `failure.json`, and return the exit status."""
     try:
-        from t3cen.training.errors import expected  # these two take seconds to import
+        from pytorch_lightning.utilities.rank_zero import rank_zero_only  # these take seconds to import
+
+        from t3cen.training.errors import expected
         from t3cen.training.run import run
     except Stopped as stop:
         log.warning("stopped by %s before it began", stop)
         return int(stop.code or 0)
+    others = bool(rank_zero_only.rank)  # type: ignore[attr-defined]  # of several processes of a run, not the first
     try:
-        log.info("result: %s", run(job))
+        path = run(job)
+        if not others:
+            log.info("result: %s", path)
         return 0
     except RunInProgress as error:
         log.error("%s", error)
         return BUSY
     except Stopped as stop:
+        if others:
+            return 0  # else Lightning kills the first one, which is still at work
         log.warning("stopped by %s; the same command goes on from the last checkpoint", stop)
         return int(stop.code or 0)
     except SystemExit as ending:

@@ -124,15 +124,16 @@ def _step_jitter(network: Network, cover: str) -> BatchAugment:
 def _quiet() -> None:
     """Silence what says nothing about a run; every other warning is shown."""
     # Lightning's tips and what hardware it found
-    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    for name in ("pytorch_lightning", "lightning_fabric"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     # the number of loader processes is a setting, and small sets are fastest without any
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     # torch moved a private function that Lightning calls
     warnings.filterwarnings("ignore", message=r".*isinstance\(treespec, LeafSpec\).*")
     # a cluster's machine, and a run that was started on it by hand
     warnings.filterwarnings("ignore", message=".*The `srun` command is available.*")
-    # a folder with checkpoints is what a resumed run expects
-    warnings.filterwarnings("ignore", message=".*Checkpoint directory .* exists and is not empty.*")
+    # `Tally` has summed over the processes before anything is logged
+    warnings.filterwarnings("ignore", message=".*sync_dist=True.*")
 
 
 def _trainer(
@@ -158,7 +159,7 @@ def _trainer(
 
 def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
     _quiet()
-    started = datetime.now(UTC)
+    started, code = datetime.now(UTC), provenance.code_version()
     pl.seed_everything(config["seed"], verbose=False)
     data = make_data(config)
     data.setup()
@@ -197,12 +198,13 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         "selection": config["selection"],
         "config": config,
         "config_hash": identity,
-        **provenance.code_version(),
+        **code,
         "versions": provenance.library_versions(),
         "device": provenance.device_name(device),
         "data_provenance": data.provenance,
         "parameters": cost.parameters(network),
         "macs": cost.macs(network, (data.image_size, data.image_size), device=next(network.parameters()).device),
+        "channels": network.channels,
         "peak_memory_bytes": cost.peak_memory(device),
         "wall_seconds": stopwatch.total,
         "step_seconds": stopwatch.step_seconds,
