@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -70,6 +71,8 @@ class Mirror(Logger):
     @rank_zero_only
     def _begin(self, folder: Path, config: Mapping[str, Any], mode: Mode) -> None:
         def begin() -> None:
+            # its notices would fill the terminal and the job's log
+            os.environ.setdefault("WANDB_SILENT", "true")
             import wandb  # here: it may be missing or broken
 
             run = wandb.init(
@@ -107,5 +110,5 @@ class Mirror(Logger):
                 failure.append(TimeoutError(f"no answer in {DEADLINE:.0f} s"))
         if failure:
             self._run = None
-            error = failure[0]
-            log.warning("Weights & Biases could not %s (%s: %s); the run goes on without it", what, type(error).__name__, error)
+            told = f"{type(failure[0]).__name__}: {failure[0]}".splitlines()[0]
+            log.warning("Weights & Biases could not %s (%s); the run goes on without it", what, told)
