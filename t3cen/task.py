@@ -102,7 +102,7 @@ class Classification(pl.LightningModule):
         loss = self.loss(self.network, images, labels)
         if not torch.isfinite(loss):
             raise FloatingPointError(
-                f"the training loss is {float(loss)} at step {self.global_step}; lower optimizer.lr or look at the data"
+                f"the training loss is {float(loss.detach())} at step {self.global_step}; lower optimizer.lr or look at the data"
             )
         self.log("train/loss", loss, on_step=True, on_epoch=False, prog_bar=True)
         return loss

@@ -13,7 +13,6 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from hydra.utils import instantiate
-from pytorch_lightning.callbacks import TQDMProgressBar
 from pytorch_lightning.plugins.environments import SLURMEnvironment
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
@@ -25,7 +24,7 @@ from t3cen.models.network import Network
 from t3cen.results.identity import config_hash
 from t3cen.task import BatchAugment, Classification
 from t3cen.training import cost, provenance
-from t3cen.training.callbacks import PlainProgress, Stopwatch
+from t3cen.training.callbacks import Bar, PlainProgress, Stopwatch
 from t3cen.training.checkpoints import FINAL, LAST, PREVIOUS, Checkpoints, resume_point
 from t3cen.training.files import only_writer, write_json
 from t3cen.training.loggers import csv_logger, mirror
@@ -145,10 +144,10 @@ def _trainer(
         **settings,
         default_root_dir=folder,
         logger=[csv_logger(folder), *([copy] if copy is not None else [])],
-        callbacks=[TQDMProgressBar() if terminal else PlainProgress(), *callbacks],
+        callbacks=[Bar() if terminal else PlainProgress(), *callbacks],
         # requeueing is the launcher's business
         plugins=[SLURMEnvironment(auto_requeue=False)] if SLURMEnvironment.detect() else None,
-        enable_progress_bar=terminal,
+        enable_progress_bar=False,  # Lightning's, one for each epoch
         enable_checkpointing=False,  # `Checkpoints` does it
         enable_model_summary=False,
         num_sanity_val_steps=0,

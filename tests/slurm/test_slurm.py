@@ -16,7 +16,7 @@ from runs import PROJECT, assert_equal, environment, folders, result, sweep_of
 from t3cen.results import load
 from t3cen.training.job import in_child, read_job
 
-pytestmark = pytest.mark.slurm
+pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("slurm")]  # one cluster for all
 SEEDS = (1, 2, 3, 4)
 DIES, CANCELLED, TIMED_OUT = 2, 3, 4
 LAUNCHER = [

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -70,17 +71,23 @@ def folders(outputs):
     return {int(path.name.removeprefix("seed")): path for path in Path(outputs).glob("smoke/mnist_z2cnn/*/seed*")}
 
 
-def run_here(made, orders=""):
-    """Run a job in this process; its loss takes `orders`, each `<step>:<what>`."""
+@contextmanager
+def obeying(made, orders):
+    """The loss of the job, in this process, takes `orders`, each `<step>:<what>`."""
     import faulty_loss
 
-    from t3cen.training.run import run
-
     faulty_loss.calls = 0
-    seed = made.config["seed"]
     before = os.environ.get("ORDERS", "")
-    os.environ["ORDERS"] = " ".join(f"{seed}:{order}" for order in orders.split())
+    os.environ["ORDERS"] = " ".join(f"{made.config['seed']}:{order}" for order in orders.split())
     try:
-        run(made)
+        yield
     finally:
         os.environ["ORDERS"] = before
+
+
+def run_here(made, orders=""):
+    """Run a job in this process, under orders."""
+    from t3cen.training.run import run
+
+    with obeying(made, orders):
+        run(made)

@@ -1,0 +1,91 @@
+"""How a run ends, and what its folder says about it."""
+
+import json
+import logging
+
+import pytest
+from runs import job, obeying, run_here
+
+from t3cen.training.files import only_writer
+from t3cen.training.job import BUSY, in_this_process, read_job
+from t3cen.training.outcome import outcome
+from t3cen.training.signals import Stopped
+
+
+def here(made, orders=""):
+    """The exit status of a run in this process, under orders."""
+    with obeying(made, orders):
+        return in_this_process(made)
+
+
+def failure(folder):
+    return json.loads((folder / "failure.json").read_text())
+
+
+def test_a_second_equal_run_refuses_and_leaves_the_first_alone(tmp_path, caplog):
+    made = job(tmp_path)
+    with only_writer(tmp_path):
+        assert here(made) == BUSY
+        assert outcome(tmp_path, made.config).state == "running"
+    assert "is being written by process" in caplog.text
+    assert {path.name for path in tmp_path.iterdir()} == {"run.lock"}
+
+
+def test_the_reason_of_a_failure_is_left_until_the_run_begins_again(tmp_path, caplog):
+    made = job(tmp_path, max_epochs=1)
+    assert outcome(tmp_path, made.config).state == "missing"
+    assert here(made, "1:raise") == 1
+    assert failure(tmp_path)["kind"] == "raised"
+    assert "faulty_loss.py" in failure(tmp_path)["traceback"]
+    assert outcome(tmp_path, made.config).reason == "raised: ValueError: this loss was told to raise"
+    [told] = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+    assert told.startswith("this loss was told to raise (traceback in ")
+
+    with pytest.raises(SystemExit):
+        here(made, "1:exit")
+    assert failure(tmp_path)["kind"] == "exited"
+    assert here(made, "2:SIGTERM") == 75
+    assert outcome(tmp_path, made.config).state == "unfinished"
+    assert here(made) == 0
+    assert outcome(tmp_path, made.config).state == "done"
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value", "words"),
+    [
+        ("data", "source", "files", "prepare_data.py mnist"),
+        ("data", "batch_size", 0, "batch_size must be at least 1, got 0"),
+        (None, "selection", "test", "selection is 'test'; choose 'last' or a validation set: validation"),
+        (None, "scheduler", "cosin", "unknown scheduler 'cosin'"),
+        ("checkpoint_every", "minutes", 0, "checkpoint_every.minutes must be positive, got 0"),
+        ("model", "group", "h0", "the hue order must be a whole number >= 1, got 0"),
+        ("optimizer", "lr", -1, "Invalid learning rate"),
+    ],
+)
+def test_a_bad_setting_is_told_in_one_line(section, key, value, words, tmp_path, caplog):
+    made = job(tmp_path)
+    made.config["data"]["root"] = str(tmp_path / "nothing")
+    (made.config[section] if section else made.config)[key] = value
+    assert here(made) == 1
+    [told] = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+    assert words in told
+    assert "\n" not in told.split(" (traceback")[0]
+
+
+def test_a_loss_that_is_not_finite_stops_the_run(tmp_path, caplog):
+    made = job(tmp_path)
+    made.config["optimizer"]["lr"] = 1e30
+    assert here(made) == 1
+    assert "lower optimizer.lr" in caplog.text
+
+
+def test_a_request_to_stop_passes_through(tmp_path):
+    with pytest.raises(Stopped):
+        run_here(job(tmp_path), "1:SIGTERM")
+
+
+def test_jobs_are_handed_over_whole(tmp_path):
+    made = job(tmp_path)
+    (tmp_path / "job.json").write_text(json.dumps({"config": made.config, "overrides": ["seed=3"]}))
+    assert read_job(tmp_path).config == made.config
+    assert read_job(tmp_path).overrides == ("seed=3",)
