@@ -7,10 +7,12 @@ import signal
 import subprocess
 import time
 
-from submitit.core.utils import DelayedSubmission
+from submitit.core.utils import DelayedSubmission, UncompletedJobError
 
 from t3cen.training.job import in_child
+from t3cen.training.outcome import fail
 from t3cen.training.plan import Job
+from t3cen.training.signals import INTERRUPTED
 
 GRACE = 600.0
 """Seconds a run may take to save itself; the cluster kills it earlier if it must."""
@@ -24,7 +26,16 @@ class ClusterJob:
         self._child: subprocess.Popen[bytes] | None = None
 
     def __call__(self) -> int:
-        return in_child(self.job, self._started)
+        try:
+            status = in_child(self.job, self._started)
+        except UncompletedJobError as ending:  # submitit's signal handler, after the last of the time limits granted
+            fail(self.job.folder, "killed", f"{ending} The same command goes on from its checkpoint.")
+            raise
+        if status == INTERRUPTED and "SLURM_JOB_ID" in os.environ:
+            # SLURM asked with SIGTERM. A job that now ended by itself would count as completed; SLURM, left to end it, queues a
+            # preempted one again and marks a cancelled one as such.
+            time.sleep(GRACE)
+        return status
 
     def _started(self, child: subprocess.Popen[bytes]) -> None:
         self._child = child

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
+import logging
 import os
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+log = logging.getLogger(__name__)
 
 LOCK = "run.lock"
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 
 
 class RunInProgress(RuntimeError):
@@ -43,15 +48,12 @@ def only_writer(folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("a+") as file:
-        for attempt in range(5):  # a look at the lock (`writer`) holds it for an instant
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for _ in range(5):  # a look at the lock (`writer`) holds it for an instant
+            if _locked(file, fcntl.LOCK_EX):
                 break
-            except BlockingIOError:
-                if attempt == 4:
-                    message = f"{folder} is being written by {_holder(folder)}; wait for it or stop it first"
-                    raise RunInProgress(message) from None
-                time.sleep(0.05)
+            time.sleep(0.05)
+        else:
+            raise RunInProgress(f"{folder} is being written by {_holder(folder)}; wait for it or stop it first")
         file.truncate(0)
         file.write(f"process {os.getpid()} on {os.uname().nodename}")
         file.flush()
@@ -67,8 +69,17 @@ def writer(folder: Path) -> str | None:
     if not (folder / LOCK).exists():
         return None
     with (folder / LOCK).open() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return _holder(folder)
-    return None
+        return None if _locked(file, fcntl.LOCK_SH) else _holder(folder)
+
+
+def _locked(file: IO[str], kind: int) -> bool:
+    """Take a lock of this kind, unless another process has one that excludes it."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        log.warning("%s is on a file system without locks: two equal runs would not notice each other", file.name)
+    return True

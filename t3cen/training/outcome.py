@@ -27,15 +27,21 @@ class Outcome:
 def outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
     """Where the run that `config` describes stands in `folder`."""
     if (folder / RESULT).exists():
-        found = json.loads((folder / RESULT).read_text())["config"]
+        try:
+            found = json.loads((folder / RESULT).read_text())["config"]
+        except (ValueError, KeyError, TypeError) as error:
+            return Outcome("stale", f"{folder / RESULT} cannot be read ({type(error).__name__}: {error})")
         if config_hash(found) == config_hash(config):
             return Outcome("done")
         return Outcome("stale", f"{folder} holds the result of another configuration ({changes(found, config)})")
     if process := writer(folder):
         return Outcome("running", process)
     if (folder / FAILURE).exists():
-        failure = json.loads((folder / FAILURE).read_text())
-        return Outcome("failed", f"{failure['kind']}: {failure['reason']}")
+        try:
+            failure = json.loads((folder / FAILURE).read_text())
+            return Outcome("failed", f"{failure['kind']}: {failure['reason']}")
+        except (ValueError, KeyError, TypeError):
+            return Outcome("failed", f"{folder / FAILURE} cannot be read")
     return Outcome("unfinished" if (folder / CONFIG).exists() else "missing")
 
 

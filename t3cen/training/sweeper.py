@@ -39,7 +39,9 @@ class Sweep(BasicSweeper):
         parameters = parser.parse_overrides([*self._parse_config(), *arguments])
         jobs: dict[Any, Job] = {}
         lines: dict[Any, list[str]] = {}
-        for line in self.split_arguments(parameters, None)[0]:
+        every = self.split_arguments(parameters, None)[0]
+        log.info("composing %d runs", len(every))
+        for line in every:
             job = compose(self.hydra_context, self.config, line)
             jobs.setdefault(job.folder, job)
             # the folder, spelled out, so that no launcher has to find it again
