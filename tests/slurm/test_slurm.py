@@ -3,13 +3,15 @@
 import dataclasses
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from cluster import Cluster, Unavailable, install
-from runs import assert_equal, environment, folders, result, start, sweep_of, wait_for
+from runs import PROJECT, assert_equal, environment, folders, result, sweep_of
 
 from t3cen.results import load
 from t3cen.training.job import in_child, read_job
@@ -38,9 +40,21 @@ def cluster():
             yield running
 
 
-def begin(cluster, outputs, **variables):
+def start(cluster, outputs, **variables):
+    arguments = sweep_of(outputs, SEEDS, "launcher=slurm", *LAUNCHER, *SETTINGS)
+    command = [sys.executable, str(PROJECT / "train.py"), *arguments]
     paths = {key: cluster.environment[key] for key in ("SLURM_CONF", "PATH")}
-    return start(*sweep_of(outputs, SEEDS, "launcher=slurm", *LAUNCHER, *SETTINGS), **paths, **variables)
+    return subprocess.Popen(
+        command, env=environment(**paths, **variables), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def wait_for(condition, driver, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert driver.poll() is None, driver.communicate()[0]
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +62,7 @@ def swept(cluster, tmp_path_factory):
     """The first sweep's status and output, and the folders as it left them."""
     outputs, marks = tmp_path_factory.mktemp("outputs"), tmp_path_factory.mktemp("marks")
     orders = f"{DIES}:1:SIGKILL {CANCELLED}:1:wait {TIMED_OUT}:1:wait"
-    driver = begin(cluster, outputs, ORDERS=orders, MARKS=str(marks))
+    driver = start(cluster, outputs, ORDERS=orders, MARKS=str(marks))
     for seed, signal in ((CANCELLED, ()), (TIMED_OUT, ("--signal=USR2",))):
         wait_for((marks / str(seed)).exists, driver)
         cluster("scancel", *signal, json.loads((folders(outputs)[seed] / "cluster.json").read_text())["job_id"])
@@ -96,7 +110,7 @@ def test_jobs_ran_on_a_copy_of_the_code_with_a_gpu(swept):
 def test_the_same_command_runs_what_is_left(swept, cluster):
     _, _, outputs, _ = swept
     before = {seed: (f / "result.json").stat().st_mtime for seed, f in folders(outputs).items() if (f / "result.json").exists()}
-    driver = begin(cluster, outputs)
+    driver = start(cluster, outputs)
     output, _ = driver.communicate(timeout=180)
     assert driver.returncode == 0, output
     assert "4 runs: 2 skipped, 2 done" in output or "4 runs: 2 done, 2 skipped" in output
