@@ -18,7 +18,7 @@ test: $(READY) ## style, types, then every test
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
-	@$(RUN) -m pytest -n 2 --dist loadgroup
+	@$(RUN) -m pytest -n 2
 
 lint: $(READY) ## format the code and say what is left
 	@$(RUN) -m ruff format .

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
@@ -116,7 +117,8 @@ class Cluster:
         for name in ("slurmd", "slurmctld", "munged"):
             path = self.home / "run" / f"{name}.pid"
             if path.exists() and (text := path.read_text().strip()):
-                os.kill(int(text), signal.SIGTERM)
+                with suppress(ProcessLookupError):  # it may never have got going
+                    os.kill(int(text), signal.SIGTERM)
                 self._until(lambda pid=text: not Path("/proc", pid).exists(), f"{name} has ended")
 
     def _daemon(self, name: str, *arguments: str) -> None:

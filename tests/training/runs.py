@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -56,8 +57,30 @@ def environment(**variables):
 
 def train(*arguments, **variables):
     """`python train.py ...` with its output as text."""
-    command = [sys.executable, str(PROJECT / "train.py"), *arguments]
-    return subprocess.run(command, env=environment(**variables), cwd=PROJECT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        _command(arguments), env=environment(**variables), cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+
+
+def start(*arguments, **variables):
+    """The same, going on; its output is one stream."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        _command(arguments), env=environment(**variables), cwd=PROJECT, stdout=pipe, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def _command(arguments):
+    return [sys.executable, str(PROJECT / "train.py"), *arguments]
+
+
+def wait_for(condition, driver, seconds=240):
+    """Until the condition holds; the driver must not end before."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert driver.poll() is None, driver.communicate()[0]
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
 
 def sweep_of(outputs, seeds, *arguments):

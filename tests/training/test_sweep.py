@@ -1,9 +1,11 @@
 """Sweeps in which runs die in every way: the others finish, the reason is left, the next call runs what is left."""
 
 import json
+import signal
+import time
 
 import pytest
-from runs import folders, sweep_of, train
+from runs import folders, start, sweep_of, train, wait_for
 
 WAYS = {"raise": ("raised", "told to raise"), "exit": ("exited", "status 3"), "SIGKILL": ("killed", "SIGKILL")}
 
@@ -41,3 +43,23 @@ def test_what_dies_stops_nothing_and_is_run_again(launcher, ways, tmp_path):
     assert set(finished(tmp_path)) == set(seeds)
     assert finished(tmp_path)[seeds[-1]] == done[seeds[-1]]
     assert not list(tmp_path.rglob("failure.json"))
+
+
+@pytest.mark.slow
+def test_a_stopped_sweep_lets_its_runs_save_themselves(tmp_path):
+    outputs, marks = tmp_path / "outputs", tmp_path / "marks"
+    marks.mkdir()
+    driver = start(*sweep_of(outputs, (1, 2, 3), "launcher=joblib"), ORDERS="1:1:wait 2:1:wait", MARKS=str(marks))
+    wait_for(lambda: (marks / "1").exists() and (marks / "2").exists(), driver)
+    driver.send_signal(signal.SIGINT)
+    time.sleep(1)  # the runs are to hear of it within a step
+    for seed in (1, 2):
+        (marks / f"{seed}.go").touch()
+    told, _ = driver.communicate(timeout=120)
+    assert driver.returncode == 130, told
+    assert "2 unfinished, 1 missing" in told
+    assert "the same command goes on" in told
+    for seed in (1, 2):
+        assert "SIGTERM: saved step 1" in (folders(outputs)[seed] / "train.log").read_text()
+        assert (folders(outputs)[seed] / "checkpoints" / "last.ckpt").exists()
+        assert not (folders(outputs)[seed] / "failure.json").exists()
