@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import shlex
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -78,7 +79,7 @@ class Local(_Cluster):
             while waiting or running:
                 while waiting and len(running) < self.params["parallel"]:
                     job = waiting.pop(0)
-                    with _environment(code):
+                    with _environment(code), _keyboard_ignored():
                         running.append((job, executor.submit(ClusterJob(job))))
                 time.sleep(0.2)
                 for job, handle in [pair for pair in running if pair[1].done()]:
@@ -87,9 +88,7 @@ class Local(_Cluster):
                     log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
         except (Stopped, KeyboardInterrupt):
             for _, handle in running:
-                handle.cancel()
-            while any(not handle.done() for _, handle in running):
-                time.sleep(0.2)
+                handle._process.kill()  # its runs follow it, saving themselves
             raise
 
 
@@ -101,6 +100,7 @@ class Slurm(_Cluster):
     """
 
     _EXECUTOR = "slurm"
+    outlives_driver = True
 
     def _run(self, jobs: list[Job], code: Path) -> None:
         from t3cen.training.cluster_job import ClusterJob
@@ -199,6 +199,16 @@ def _ticket(folder: Path) -> str | None:
 def _code_variables(code: Path) -> dict[str, str]:
     changed = environment(code)
     return {key: changed[key] for key in ("PYTHONPATH", "PYTHONSAFEPATH")}
+
+
+@contextmanager
+def _keyboard_ignored() -> Iterator[None]:
+    """Ctrl-C does not reach processes started inside; this one passes it on."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from submitit.core.utils import DelayedSubmission, UncompletedJobError
 from t3cen.training.job import in_child
 from t3cen.training.outcome import fail
 from t3cen.training.plan import Job
-from t3cen.training.signals import INTERRUPTED
+from t3cen.training.signals import INTERRUPTED, follow_parent
 
 GRACE = 600.0
 """Seconds a run may take to save itself; the cluster kills it earlier if it must."""
@@ -26,6 +26,8 @@ class ClusterJob:
         self._child: subprocess.Popen[bytes] | None = None
 
     def __call__(self) -> int:
+        if "SLURM_JOB_ID" not in os.environ:
+            follow_parent(signal.SIGKILL)  # submitit lets this process ignore gentler ones; the run, which follows it, is asked
         try:
             status = in_child(self.job, self._started)
         except UncompletedJobError as ending:  # submitit's signal handler, after the last of the time limits granted

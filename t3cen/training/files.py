@@ -7,6 +7,7 @@ import fcntl
 import json
 import logging
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -70,6 +71,12 @@ def writer(folder: Path) -> str | None:
         return None
     with (folder / LOCK).open() as file:
         return None if _locked(file, fcntl.LOCK_SH) else _holder(folder)
+
+
+def local_writer(folder: Path) -> int | None:
+    """The number of the process that is writing `folder`, if it is on this machine."""
+    found = re.fullmatch(rf"process (\d+) on {re.escape(os.uname().nodename)}", writer(folder) or "")
+    return int(found[1]) if found else None
 
 
 def _locked(file: IO[str], kind: int) -> bool:

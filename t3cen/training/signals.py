@@ -17,7 +17,7 @@ INTERRUPTED = 75
 """Exit status of a run that is unfinished, not failed, and goes on when started again (EX_TEMPFAIL)."""
 KEYBOARD = 130
 """The same, asked for with Ctrl-C."""
-_ASKS = (signal.SIGTERM, signal.SIGUSR2, signal.SIGINT)
+ASKS = (signal.SIGTERM, signal.SIGUSR2, signal.SIGINT)
 _PARENT_DEATH = 1  # PR_SET_PDEATHSIG
 
 
@@ -38,25 +38,25 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def heed() -> None:
     """From now on a request to stop raises `Stopped` wherever this process is; requests that came before, at once."""
-    for number in _ASKS:
+    for number in ASKS:
         signal.signal(number, _stop)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKS)
 
 
 @contextmanager
 def held() -> Iterator[None]:
     """Processes started inside begin with requests to stop held back until they `heed` them: Python needs a moment to start."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ASKS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def follow_parent() -> None:
-    """Have this process asked to stop when the one that started it dies (Linux; elsewhere it lives on)."""
+def follow_parent(number: int = signal.SIGTERM) -> None:
+    """Have this process sent a signal when the one that started it dies (Linux; elsewhere it lives on)."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PARENT_DEATH, signal.SIGTERM)
+        ctypes.CDLL(None).prctl(_PARENT_DEATH, number)
 
 
 class Watch:
@@ -69,7 +69,7 @@ class Watch:
 
     def on(self) -> None:
         if threading.current_thread() is threading.main_thread() and not self._before:
-            self._before = {number: signal.signal(number, self._note) for number in _ASKS}
+            self._before = {number: signal.signal(number, self._note) for number in ASKS}
 
     def off(self) -> None:
         for number, handler in self._before.items():
