@@ -17,7 +17,7 @@ def finished(outputs):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("launcher", "ways"),
-    [("basic", ("raise", "exit", "SIGKILL")), ("joblib", ("SIGKILL", "exit")), ("local", ("SIGKILL", "raise"))],
+    [("basic", ("raise", "exit")), ("joblib", ("SIGKILL", "exit")), ("local", ("SIGKILL", "raise"))],
 )
 def test_what_dies_stops_nothing_and_is_run_again(launcher, ways, tmp_path):
     dying = dict(enumerate(ways, start=1))
