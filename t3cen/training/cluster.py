@@ -42,7 +42,7 @@ class _Cluster(BaseSubmititLauncher):
         jobs = [compose(self.hydra_context, self.config, overrides) for overrides in job_overrides]
         outputs = Path(str(self.config.hydra.sweep.dir))
         code = snapshot(outputs)
-        log.info("%d runs, code in %s", len(jobs), code)
+        log.info("the code of these jobs is %s", code)
         for job in jobs:
             job.folder.mkdir(parents=True, exist_ok=True)
             (job.folder / FAILURE).unlink(missing_ok=True)
@@ -125,7 +125,7 @@ class Slurm(_Cluster):
                 for job, handle in zip(array, handles, strict=True):
                     tickets[job.folder] = handle.job_id
                     write_json(job.folder / TICKET, {"job_id": handle.job_id, "log": str(handle.paths.stderr), "code": str(code)})
-                log.info("submitted %d runs as %s", len(array), handles[0].job_id.split("_")[0])
+                log.info("submitted as job %s: %s", handles[0].job_id.split("_")[0], ", ".join(job.title for job in array))
         finally:
             self._wait([job for job in jobs if job.folder in tickets], tickets)
 
@@ -167,7 +167,7 @@ def _queue() -> set[str] | None:
     try:
         return set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
     except (OSError, subprocess.SubprocessError) as error:
-        log.warning("squeue does not answer (%s); asking again", error)
+        log.warning("squeue does not answer (%s)", error)
         return None
 
 

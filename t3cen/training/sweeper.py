@@ -47,7 +47,7 @@ class Sweep(BasicSweeper):
         jobs: dict[Any, Job] = {}
         lines: dict[Any, list[str]] = {}
         every = self.split_arguments(parameters, None)[0]
-        log.info("composing %d runs", len(every))
+        log.info("composing %s", _runs(len(every)))
         for line in every:
             job = compose(self.hydra_context, self.config, line)
             jobs.setdefault(job.folder, job)
@@ -55,7 +55,7 @@ class Sweep(BasicSweeper):
             lines.setdefault(job.folder, [*line, f"hydra.sweep.subdir={_quoted(str(job.folder))}"])
         before = {folder: outcome(folder, job.config) for folder, job in jobs.items()}
         pending = [folder for folder in jobs if before[folder].state not in ("done", "stale", "running")]
-        log.info("%d runs: %s", len(jobs), _counted(before.values()))
+        log.info("%s: %s", _runs(len(jobs)), _counted(before.values()))
         here = [] if getattr(self.launcher, "outlives_driver", False) else [jobs[folder] for folder in pending]
         with _passing_on(here):
             stop, notes = self._launch(jobs, lines, pending)
@@ -132,6 +132,10 @@ def _trace(job: Job) -> tuple[str, float]:
     return outcome(job.folder, job.config).state, log_file.stat().st_mtime if log_file.exists() else 0.0
 
 
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"
+
+
 def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -153,4 +157,4 @@ def report(rows: Sequence[tuple[Job, Outcome, str]]) -> None:
             folder = os.path.relpath(job.folder) if job.folder.is_relative_to(Path.cwd()) else str(job.folder)
             grid.add_row(job.config["name"], str(job.config["seed"]), state, escape(found.reason or note), escape(folder))
         console.print(grid)
-    console.print(f"{len(rows)} runs: {_counted(found for _, found, _ in rows)}", highlight=False)
+    console.print(f"{_runs(len(rows))}: {_counted(found for _, found, _ in rows)}", highlight=False)

@@ -38,9 +38,9 @@ def cluster():
             yield running
 
 
-def begin(cluster, outputs, **variables):
+def begin(cluster, outputs, *more, seeds=SEEDS, **variables):
     paths = {key: cluster.environment[key] for key in ("SLURM_CONF", "PATH")}
-    return start(*sweep_of(outputs, SEEDS, "launcher=slurm", *LAUNCHER, *SETTINGS), **paths, **variables)
+    return start(*sweep_of(outputs, seeds, "launcher=slurm", *LAUNCHER, *SETTINGS, *more), **paths, **variables)
 
 
 def test_a_sweep_on_slurm(cluster, tmp_path):
@@ -67,6 +67,12 @@ def test_a_sweep_on_slurm(cluster, tmp_path):
     assert {record.seed for record in load(outputs).records} == set(SEEDS)
     assert not list(outputs.rglob("failure.json"))
     assert {seed: finished(outputs)[seed] for seed in before} == before
+
+    two = ("hydra.launcher.tasks_per_node=2", "hydra.launcher.gpus_per_node=2", "trainer.devices=2")
+    driver = begin(cluster, tmp_path / "two", *two, seeds=(1,))
+    told, _ = driver.communicate(timeout=180)
+    assert driver.returncode == 0, told
+    one_run_had_two_processes(folders(tmp_path / "two")[1])
 
 
 def finished(outputs):
@@ -101,3 +107,11 @@ def a_run_out_of_time_went_on_as_if_nothing_had_been(folder, alone):
             patch.setenv(name, value)
         assert in_child(dataclasses.replace(read_job(folder), folder=alone)) == 0
     assert_equal(result(folder), result(alone))
+
+
+def one_run_had_two_processes(folder):
+    record = json.loads((folder / "result.json").read_text())
+    assert record["config"]["trainer"]["devices"] == 2
+    assert {values["total"] for values in record["metrics"]["test"].values()} == {record["config"]["data"]["test_size"]}
+    assert (folder / "train.log").read_text().count("result: ") == 1
+    assert len(list(folder.glob("csv/sitting_*"))) == 1
