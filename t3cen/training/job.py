@@ -106,7 +106,10 @@ def in_child(job: Job, started: Callable[[subprocess.Popen[bytes]], None] | None
     elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and not (job.folder / FAILURE).exists():
         fail(job.folder, "exited", f"the process exited with status {status}")
     found = outcome(job.folder, job.config)
-    told = {INTERRUPTED: "interrupted, goes on from its checkpoint", BUSY: f"refused, {found.reason} is at work on it"}
+    told = {
+        INTERRUPTED: "interrupted, goes on from its checkpoint",
+        BUSY: f"refused, {found.reason or 'another process'} was at work on it",
+    }
     words = told.get(status) or f"{found.state} {found.reason}".strip()
     log.log(logging.ERROR if status else logging.INFO, "%s: %s, %s", job.title, words, job.folder)
     return status
