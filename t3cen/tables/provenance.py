@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from t3cen.results.cells import Cells, Group, Selection
 from t3cen.results.records import Record, Refused
+from t3cen.tables.reductions import reductions
 from t3cen.tables.schema import Table
 
 
@@ -15,6 +16,9 @@ def lines(table: Table, cells: Cells, selections: Mapping[str, Selection], refus
     yield metric if table.source == "own" else f"{metric} The paper's n is taken as {table.published_n}."
     reduced = " Lengths, sizes or data are reduced: agreement with the paper is not to be expected."
     yield f"Scale: {cells.scale}.{reduced if cells.scale != 'paper' else ''}"
+    changed = reductions(groups) if cells.scale != "paper" else []
+    if changed:
+        yield f"Reduced: {', '.join(changed)}."
     if groups:
         records = [record for group in groups for record in group.records]
         yield f"Data: {_counted(_data(record) for record in records)}."

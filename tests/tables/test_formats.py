@@ -64,6 +64,15 @@ def test_golden(make_tables, outputs, form):
     assert printed == golden.read_text()
 
 
+def test_a_reduced_table_says_what_was_reduced(make_tables, result_file, tmp_path):
+    result_file("shapes3d_hue_resnet44", 1999, {"A": 1000, "B": 500, "C": 700}, scale="laptop", source="rendered")
+    _, out, _ = make_tables("hue_shift", "--scale", "laptop", "--outputs", tmp_path)
+    [line] = [line for line in out.splitlines() if line.startswith("- Reduced: ")]
+    told = line.removeprefix("- Reduced: ").removesuffix(".").split(", ")
+    assert {"backbone resnet18 (paper resnet44)", "data.image_size 32 (paper default)"} < set(told)
+    assert not [change for change in told if "data_root" in change or "source" in change]
+
+
 def test_csv_holds_what_the_records_hold(make_tables, outputs):
     _, out, _ = make_tables("hue_shift", "--format", "csv", "--outputs", outputs)
     cells = {(line["row"], line["column"]): line for line in csv.DictReader(io.StringIO(out))}
