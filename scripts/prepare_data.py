@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from t3cen.data.errors import DataError
@@ -16,7 +18,7 @@ EXAMPLES = """examples:
   python scripts/prepare_data.py --check               one line for each data set: is it there, is it whole
   python scripts/prepare_data.py --fake /tmp/fakes     tiny stand-ins in the real formats; then train.py data_root=/tmp/fakes
   python scripts/prepare_data.py --picture shapes3d_hue   a picture of its training and test sets, in outputs/pictures
-  python scripts/prepare_data.py --speed shapes3d_hue camelyon   training images a second with 0 and 2 workers
+  python scripts/prepare_data.py --speed shapes3d_hue camelyon   images a second: loader, network
   python scripts/prepare_data.py shapes3d --render     write a 3dshapes.h5 of rendered images instead of downloading it
 """
 
@@ -51,6 +53,36 @@ def get(name: str, root: Path, options: argparse.Namespace) -> str:
     return line
 
 
+def speed(names: Iterable[str], root: Path, source: str | None) -> None:
+    """Print what the loader delivers and what the data set's plain network consumes, at the paper's batch size and resolution."""
+    import torch
+
+    from t3cen.data.pictures import data_set
+    from t3cen.data.throughput import images_per_second
+    from t3cen.experiments import all_runs
+    from t3cen.results.composition import compose
+    from t3cen.training.step_time import step_seconds
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    print("data set        source      pixels  batch  workers  setup s  images/s  the plain network's images/s", flush=True)
+    for name in names:
+        plain = next((run for run in all_runs().values() if (run.data, run.model) == (name, "plain")), None)
+        if plain is None:
+            raise ValueError(f"no plain network is trained on {name!r}; name a data set of conf/data")
+        config = compose(plain, "paper")
+        batch = config["data"]["batch_size"]
+        consumed = batch / step_seconds(config, device)
+        for workers in (0, 2):
+            began = time.perf_counter()
+            data = data_set(name, root=root, source=source, num_workers=workers, batch_size=batch)
+            data.setup()
+            setup = time.perf_counter() - began
+            kind = "fake" if data.is_fake else data.source
+            line = f"{name:15s} {kind:10s} {data.image_size:7d} {batch:6d} {workers:8d}"
+            network = f"{consumed:.0f} ({config['backbone']}, {device})"
+            print(f"{line} {setup:8.2f} {images_per_second(data):9.0f}  {network}", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or any of {', '.join(RECIPES)}")
@@ -78,12 +110,7 @@ def main() -> int:
             print(draw(name, options.out, root=options.root, source=options.source))
         return 0
     if options.speed:
-        from t3cen.data.throughput import measure
-
-        print("data set        source      pixels  batch  workers  setup s  images/s", flush=True)
-        for s in measure(options.speed, root=options.root, source=options.source):
-            line = f"{s.name:15s} {s.source:10s} {s.image_size:7d} {s.batch_size:6d} {s.workers:8d}"
-            print(f"{line} {s.setup:8.2f} {s.rate:9.0f}", flush=True)
+        speed(options.speed, options.root, options.source)
         return 0
     known = MAKERS if options.fake else RECIPES
     names = list(known) if not options.names or options.names == ["all"] else options.names

@@ -9,7 +9,6 @@ python scripts/status.py --plan --device L40    the whole bill before anything i
 import argparse
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -123,39 +122,15 @@ def measure(runs: Iterable[Run], scale: str, outputs: Path) -> None:
 
     from t3cen.results.composition import compose
     from t3cen.training.provenance import device_name
-    from t3cen.training.run import make_data, make_network, make_task
+    from t3cen.training.step_time import step_seconds
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    warm, timed = (10, 20) if device.type == "cuda" else (1, 3)
     times = step_times(outputs)
     kept = times.setdefault(device_name(device), {}).setdefault(scale, {})
     for run in track(list(runs), description=f"timing on {device}", console=Console(stderr=True)):
-        config = compose(run, scale)
-        data = make_data(config)
-        network = make_network(config, data).to(device)
-        task = make_task(config, data, network)
-        optimizer = task.optimizer_factory(network.parameters())
-        images = torch.rand(config["data"]["batch_size"], 3, data.image_size, data.image_size, device=device)
-        labels = torch.randint(data.num_classes, (len(images),), device=device)
-        views = (images,) * 3 if str((config["augment"] or {}).get("_target_", "")).endswith("AugMix") else images
-        for step in range(warm + timed):
-            if step == warm:
-                _wait(device)
-                started = time.perf_counter()
-            optimizer.zero_grad()
-            task.loss(network, views, labels).backward()
-            optimizer.step()
-        _wait(device)
-        kept[run.name] = (time.perf_counter() - started) / timed
+        kept[run.name] = step_seconds(compose(run, scale), device)
         (outputs / STEP_TIMES).parent.mkdir(parents=True, exist_ok=True)
         (outputs / STEP_TIMES).write_text(json.dumps(times, indent=1, sort_keys=True) + "\n")
-
-
-def _wait(device: object) -> None:
-    import torch
-
-    if str(device).startswith("cuda"):
-        torch.cuda.synchronize()
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,9 +1,12 @@
 """What prepare_data does: states, fakes, imports and pictures."""
 
+import itertools
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,9 +16,9 @@ from t3cen.data import KUTomaData
 from t3cen.data.coco_import import import_coco
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import MAKERS, write_fakes
-from t3cen.data.pictures import SETS, draw
+from t3cen.data.pictures import SETS, data_set, draw
 from t3cen.data.preparation import RECIPES, _idx, state
-from t3cen.data.throughput import measure
+from t3cen.data.throughput import images_per_second
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -130,10 +133,13 @@ def test_pictures_need_a_known_name(tmp_path):
         draw("imagenet", tmp_path)
 
 
-def test_throughput(fakes):
-    speeds = list(measure(["cifar10"], workers=(0, 1), seconds=0.05, root=fakes))
-    assert [(s.workers, s.batch_size, s.source) for s in speeds] == [(0, 128, "fake"), (1, 128, "fake")]
-    assert all(s.rate > 0 for s in speeds)
+def test_throughput(fakes, monkeypatch):
+    data = data_set("cifar10", root=fakes, batch_size=8)
+    data.setup()
+    monkeypatch.setattr("t3cen.data.throughput.time", SimpleNamespace(perf_counter=itertools.count(1.0).__next__))
+    images = len(data.splits.train)
+    seconds = math.ceil(images / 8)  # one a batch
+    assert images_per_second(data, seconds=2 * seconds) == pytest.approx(images / seconds, rel=0.1)
 
 
 @pytest.mark.slow
@@ -143,6 +149,15 @@ class TestCommand:
         return subprocess.run(
             command, capture_output=True, text=True, cwd=REPOSITORY, env={"PYTHONPATH": str(REPOSITORY)}, check=False
         )
+
+    def test_speed_beside_the_networks(self, tmp_path):
+        made = self.run("--speed", "mnist", "--root", tmp_path)
+        assert made.returncode == 0, made.stderr
+        header, *lines = made.stdout.splitlines()
+        assert header.endswith("the plain network's images/s")
+        assert [line.split()[4] for line in lines] == ["0", "2"]
+        assert all(int(rate) > 0 for line in lines for rate in line.split()[6:8])
+        assert self.run("--speed", "imagenet").returncode == 1
 
     def test_fake_then_check(self, tmp_path):
         made = self.run("mnist", "pets", "--fake", tmp_path / "f")
