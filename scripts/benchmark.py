@@ -25,17 +25,21 @@ from rich.table import Table
 from torch.utils.benchmark import Timer
 
 console = Console(width=None if sys.stdout.isatty() else 140)
+SLOW = 20
 Row = dict[str, object]
 
 
 def measure(cases: list[Case], rounds: int, threads: int) -> dict[str, list[float]]:
-    """Seconds of every round of every case, interleaved; slow cases take part in fewer rounds."""
+    """Seconds of every round of every case, interleaved; slow cases take part in fewer rounds.
+
+    `Timer.timeit` calls twice before it times a call. What takes longer than `SLOW` seconds is timed only that once.
+    """
     timers, seconds, most = {}, {}, {}
     for case in cases:
         timers[case.name] = Timer("call()", globals={"call": case.make()}, num_threads=threads)
         first = timers[case.name].timeit(1).median
-        seconds[case.name] = []
-        most[case.name] = max(1, min(rounds, round(20 / first)))
+        most[case.name] = min(rounds, round(SLOW / first))
+        seconds[case.name] = [] if most[case.name] else [first]
     for turn in range(rounds):
         for name, timer in timers.items():
             if turn < most[name]:

@@ -215,7 +215,10 @@ def peak_memory(case: Case, options: Options, threads: int) -> int:
 
 
 def run_child(made: str, options: Options, threads: int) -> int:
-    """Two training steps, then the peak: of the device's allocations, or of this process's resident memory."""
+    """A training step, then the peak: of the device's allocations, or of this process's resident memory.
+
+    On a device a step comes before, so that what its libraries allocate once is not counted.
+    """
     torch.set_num_threads(threads)
     if options.device != "cpu":
         call = step(network(**json.loads(made)), options)
@@ -224,9 +227,7 @@ def run_child(made: str, options: Options, threads: int) -> int:
         call()
         return torch.cuda.max_memory_allocated()
     before = _resident("VmRSS")
-    call = step(network(**json.loads(made)), options)
-    call()
-    call()
+    step(network(**json.loads(made)), options)()
     return _resident("VmHWM") - before
 
 
