@@ -76,6 +76,7 @@ def build(
     lcer: Mapping[str, Any] | None = None,
     separable: bool = False,
     band_limit: BandLimit | Mapping[str, Any] | bool | None = None,
+    recompute: bool = False,
 ) -> Network:
     """A network by name, with as many parameters as its plain twin whatever the group.
 
@@ -95,6 +96,8 @@ def build(
         band_limit: True for features band-limited along the group, which makes the network equivariant between the group's
             steps too (docs/continuous.md); a mapping of `BandLimit`'s attributes says how finely. Odd orders of 3 and more
             are best; an even one leaves its middle frequency unused. For the families `t3cen`, `t3cen_rgb`, `t3cen_scale`.
+        recompute: whether training makes the activations of a block again in the backward pass instead of keeping them: less
+            memory, about a third more time, the same results.
 
     Returns:
         a `Network` from `(B, 3, H, W)` RGB in [0, 1] to logits `(B, num_classes)`.
@@ -122,4 +125,5 @@ def build(
         parts = keep_band(parts, limit)
     if parts.one_statistic:
         mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
-    return ARCHITECTURES[name](parts, group.order, width, num_classes=num_classes, pool=pool, mean=mean, std=std)
+    options: dict[str, Any] = {"num_classes": num_classes, "mean": mean, "std": std, "recompute": recompute}
+    return ARCHITECTURES[name](parts, group.order, width, pool, **options)

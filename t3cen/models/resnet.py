@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
 from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.lifting import Lifting
+from t3cen.nn.recompute import RecomputedSequential
 
 
 def _shortcut(conv: ConvFactory, in_channels: int, out_channels: int, stride: int) -> nn.Module:
@@ -74,6 +75,7 @@ class ResNet(Network):
         num_classes: number of logits.
         pool: pooling over the group at the end, `(B, G, C) -> (B, C)`.
         mean, std: normalisation after the lifting, RGB in [0, 1].
+        recompute: whether training makes the activations of each block again in the backward pass instead of keeping them.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class ResNet(Network):
         num_classes: int,
         mean: Sequence[float] = (0.5, 0.5, 0.5),
         std: Sequence[float] = (0.5, 0.5, 0.5),
+        recompute: bool = False,
     ) -> None:
         super().__init__()
         self.lifting = lifting
@@ -102,7 +105,7 @@ class ResNet(Network):
             for position in range(depth):
                 blocks.append(block(conv, nonlinear, channels, width, stride=2 if stage and not position else 1))
                 channels = width * block.expansion
-            stages.append(nn.Sequential(*blocks))
+            stages.append(RecomputedSequential(*blocks) if recompute else nn.Sequential(*blocks))
         self.stages = nn.Sequential(*stages)
         self.pool = pool
         self.channels = channels

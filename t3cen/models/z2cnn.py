@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
 from t3cen.nn import GroupBatchNorm2d, Planar
 from t3cen.nn.lifting import Lifting
+from t3cen.nn.recompute import RecomputedSequential
 
 
 class Z2CNN(Network):
@@ -38,19 +39,22 @@ class Z2CNN(Network):
         num_classes: int,
         mean: Sequence[float] = (0.5, 0.5, 0.5),
         std: Sequence[float] = (0.5, 0.5, 0.5),
+        recompute: bool = False,
     ) -> None:
         super().__init__()
         self.lifting = lifting
         self.normalize = Normalize(mean, std)
         layers: list[nn.Module] = []
+        starts = []
         for depth in range(6):
+            starts.append(len(layers))
             layers += [conv(width, width, 3) if depth else stem(3, width, 3), GroupBatchNorm2d(width)]
             if depth == 1:
                 # One nonlinearity of two parts, for where entering one costs; the empty place keeps the names of saved weights.
                 layers += [nonlinear(nn.Sequential(nn.ReLU(inplace=True), Planar(nn.MaxPool2d(2)))), nn.Identity()]
             else:
                 layers.append(nonlinear(nn.ReLU(inplace=True)))
-        self.layers = nn.Sequential(*layers)
+        self.layers = RecomputedSequential(*layers, starts=starts) if recompute else nn.Sequential(*layers)
         self.channels = width
         self.classifier = conv(width, num_classes, 4, bias=True)
         self.pool = pool

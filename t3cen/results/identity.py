@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-NEUTRAL = frozenset({"accelerator", "checkpoint_every", "data_root", "logger", "num_workers", "outputs", "root"})
+NEUTRAL = frozenset({"accelerator", "checkpoint_every", "data_root", "logger", "num_workers", "outputs", "recompute", "root"})
 """Keys, at any depth, that say where, how fast or how loudly a run works, never what comes out of it."""
 
 

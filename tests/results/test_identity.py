@@ -9,6 +9,7 @@ CONFIG = {
     "name": "mnist_h4",
     "seed": 1999,
     "optimizer": {"lr": 0.001},
+    "model": {"group": "h4", "recompute": False},
     "data": {"root": "data", "angle": 5, "splits": (1, 2), "seed": 1999},
 }
 
@@ -22,7 +23,8 @@ def test_hash_survives_json_and_key_order():
 
 
 def test_hash_ignores_where_and_how_fast_only():
-    neutral = changed(num_workers=8, outputs="elsewhere", logger={"wandb": "online"}, data={**CONFIG["data"], "root": "/scratch"})
+    where = {"outputs": "elsewhere", "logger": {"wandb": "online"}, "data": {**CONFIG["data"], "root": "/scratch"}}
+    neutral = changed(num_workers=8, model={**CONFIG["model"], "recompute": True}, **where)
     assert config_hash(neutral) == config_hash(CONFIG)
     for change in ({"seed": 2000}, {"optimizer": {"lr": 0.01}}, {"data": {**CONFIG["data"], "angle": 10}}, {"name": "mnist_h5"}):
         assert config_hash(changed(**change)) != config_hash(CONFIG), change
