@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
+from t3cen.nn.inference import for_inference
+
 
 def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedProgram:
-    """The network in evaluation mode as a `torch.export` program from `(B, 3, H, W)` to logits, B free.
+    """The network, ready for inference (`t3cen.nn.inference`), as a `torch.export` program from `(B, 3, H, W)` to logits, B free.
 
     Args:
         network: e.g. from `t3cen.models.build`; it is not modified.
@@ -42,8 +43,7 @@ def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Pat
 
 
 def _prepared(network: nn.Module, image_size: tuple[int, int]) -> tuple[nn.Module, Tensor]:
-    frozen = copy.deepcopy(network).eval().requires_grad_(False)
-    device = next(frozen.parameters()).device
     # A batch of one would be taken for a constant.
     generator = torch.Generator().manual_seed(0)
-    return frozen, torch.rand(2, 3, *image_size, generator=generator).to(device)
+    example = torch.rand(2, 3, *image_size, generator=generator).to(next(network.parameters()))
+    return for_inference(network, example), example

@@ -129,10 +129,14 @@ class CEConv2d(GroupConv2d):
             self.weight = nn.Parameter(plane.detach().clone())
             self.pointwise = nn.Parameter(torch.empty(orders).uniform_(-bound, bound))
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`(B, N, in_channels, H, W)` to `(B, N, out_channels, H', W')`."""
-        self._check(input)
-        return self.convolve(input, self.weight * self.pointwise if self.separable else self.weight, self.bias)
+    def filter_bank(self) -> Tensor:
+        """The weight, or the product of its two factors."""
+        return self.weight * self.pointwise if self.separable else self.weight
+
+    @property
+    def factors(self) -> dict[str, Tensor]:
+        """The weight, and the other factor of a separable one."""
+        return {"weight": self.weight, "pointwise": self.pointwise} if self.separable else {"weight": self.weight}
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, separable={self.separable}"

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 
 class FilterCache:
-    """Holds one tensor made from a parameter, and makes it anew whenever the parameter has changed.
+    """Holds one tensor made from parameters, and makes it anew whenever one of them has changed.
 
     Version counters see optimisers, `load_state_dict` and in-place updates, but not writes through `parameter.data`.
-    So the parameter is also multiplied by a fixed random vector: a change too small to move that product is too small
+    So a parameter is also multiplied by a fixed random vector: a change too small to move that product is too small
     to move the layer's output beyond rounding. Copies and pickles of a cache are empty.
     """
 
     def __init__(self) -> None:
-        self._entry: tuple[tuple[object, ...], Tensor, Tensor, Tensor] | None = None
+        self._entry: tuple[list[object], list[Tensor], list[Tensor], Tensor] | None = None
 
-    def get(self, parameter: Tensor, dtype: torch.dtype, make: Callable[[], Tensor]) -> Tensor:
-        """`make()`, or what it returned before if `parameter` and `dtype` are what they were then.
+    def get(self, parameters: Sequence[Tensor], dtype: torch.dtype, make: Callable[[], Tensor]) -> Tensor:
+        """`make()`, or what it returned before if `parameters` and `dtype` are what they were then.
 
         Nothing is kept while gradients are recorded, and on devices where asking whether a value has changed would wait
         for everything queued before.
         """
-        keep = not torch.is_grad_enabled() and isinstance(parameter, nn.Parameter) and not parameter.is_inference()
-        if not keep or parameter.device.type != "cpu" or torch.compiler.is_compiling():
+        lasting = all(isinstance(p, nn.Parameter) and p.device.type == "cpu" and not p.is_inference() for p in parameters)
+        if not lasting or torch.is_grad_enabled() or torch.compiler.is_compiling():
             self._entry = None
             return make()
-        key = (parameter._version, parameter.data_ptr(), parameter.dtype, dtype)
-        rows = parameter.detach().flatten(1)
+        key: list[object] = [dtype, *((p._version, p.data_ptr(), p.dtype) for p in parameters)]
+        rows = [p.detach().flatten(1) for p in parameters]
         if self._entry is not None:
-            old_key, probe, fingerprint, value = self._entry
-            if key == old_key and torch.equal(rows @ probe, fingerprint):
+            old_key, probes, fingerprints, value = self._entry
+            if key == old_key and all(torch.equal(r @ p, f) for r, p, f in zip(rows, probes, fingerprints, strict=True)):
                 return value
         value, self._entry = make(), None
-        if value.data_ptr() != parameter.data_ptr():  # else it is the parameter itself, seen differently
+        if all(value.data_ptr() != p.data_ptr() for p in parameters):  # else it is the parameter itself, seen differently
             generator = torch.Generator().manual_seed(0)
-            probe = torch.randn(rows.shape[1], generator=generator, dtype=torch.float64).to(parameter.dtype)
-            self._entry = key, probe, rows @ probe, value
+            probes = [torch.randn(r.shape[1], generator=generator, dtype=torch.float64).to(r.dtype) for r in rows]
+            self._entry = key, probes, [r @ p for r, p in zip(rows, probes, strict=True)], value
         return value
 
     def __reduce__(self) -> tuple[type[FilterCache], tuple[()]]:

@@ -52,6 +52,7 @@ class GroupConv2d(nn.Module):
     signal: Tensor
     filters: Tensor
     output: Tensor
+    fixed: Tensor | None
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class GroupConv2d(nn.Module):
         self.weight = nn.Parameter(torch.empty(out_channels, in_channels, *group.orders, *self.kernel_size))
         self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
         self._cache = FilterCache()
+        self.register_buffer("fixed", None)
         self._make_matrices()
         self.reset_parameters()
 
@@ -106,10 +108,39 @@ class GroupConv2d(nn.Module):
     def forward(self, input: Tensor) -> Tensor:
         """`(B, G, in_channels, H, W)` to `(B, G, out_channels, H', W')`."""
         self._check(input)
-        return self.convolve(input, self.weight, self.bias)
+        return self.convolve(input, self.bias)
 
-    def convolve(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """The layer's convolution over `cyclic_orders`, with any filters: `(C', C, *cyclic_orders, kh, kw)`."""
+    def filter_bank(self) -> Tensor:
+        """The filters as a function on the cyclic factors, `(C', C, *cyclic_orders, kh, kw)`, made of `factors`."""
+        return self.weight
+
+    @property
+    def factors(self) -> dict[str, Tensor]:
+        """The parameters the filters are made of, by name."""
+        return {"weight": self.weight}
+
+    def fix_filters(self) -> None:
+        """Transform the filters once and for all, and drop the parameters they are made of.
+
+        The layer computes what it did and moves between devices and precisions as before, but cannot be trained. The direct
+        backend uses filters as they are, and is left alone.
+        """
+        if self.resolved_backend == "direct" or self.fixed is not None:
+            return
+        with torch.no_grad():
+            self.fixed = transform_filters(self.filter_bank(), self.filters).to(self.weight.dtype, copy=True)
+        for name in self.factors:
+            setattr(self, name, None)
+
+    def transformed_filters(self, dtype: torch.dtype) -> Tensor:
+        """The filters in the Fourier domain, `(R C', C, kh, kw)`."""
+        if self.fixed is not None:
+            return self.fixed.to(dtype)
+        factors = tuple(self.factors.values())
+        return self._cache.get(factors, dtype, lambda: transform_filters(self.filter_bank(), self.filters).to(dtype))
+
+    def convolve(self, input: Tensor, bias: Tensor | None) -> Tensor:
+        """The convolution of the filter bank with `(B, G, C, H, W)` over `cyclic_orders`."""
         left, right, top, bottom = self._borders()
         padding = (top, left)
         if self.padding_mode != "zeros" or (top, left) != (bottom, right):
@@ -118,12 +149,12 @@ class GroupConv2d(nn.Module):
             input, padding = padded.unflatten(0, input.shape[:2]), (0, 0)
         plane = Plane(self.stride, padding, self.dilation)
         if self.resolved_backend == "direct":
-            return direct_group_conv2d(input, weight, bias, self.cyclic_orders, plane)
+            return direct_group_conv2d(input, self.filter_bank(), bias, self.cyclic_orders, plane)
         device = input.device.type
-        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else self._held.dtype
         # Rounding before or between the transforms would cost equivariance, so they keep their precision.
         with torch.autocast(device, enabled=False):
-            filters = self._cache.get(weight, dtype, lambda: transform_filters(weight, self.filters).to(dtype))
+            filters = self.transformed_filters(dtype)
             return fourier_group_conv2d(input, filters, bias, self.signal, self.output, plane)
 
     @property
@@ -140,6 +171,10 @@ class GroupConv2d(nn.Module):
         aligned = self.in_channels % ALIGNMENT == 0 and self.out_channels % ALIGNMENT == 0
         wide = order * math.sqrt(self.in_channels * self.out_channels) >= LEAST_WIDTH
         return "fourier" if order == 1 or aligned or wide else "direct"
+
+    @property
+    def _held(self) -> Tensor:
+        return self.weight if self.fixed is None else self.fixed
 
     def _borders(self) -> tuple[int, int, int, int]:
         """Padding in the order of `nn.functional.pad`: left, right, top, bottom."""
@@ -165,8 +200,8 @@ class GroupConv2d(nn.Module):
     def _make_matrices(self) -> None:
         """The fixed matrices, exact in the weight's precision, float32 at least; derived, so they stay out of `state_dict`."""
         for name, matrix in cyclic_convolution(self.cyclic_orders)._asdict().items():
-            dtype = torch.promote_types(self.weight.dtype, torch.float32)
-            self.register_buffer(name, torch.as_tensor(matrix).to(self.weight.device, dtype), persistent=False)
+            dtype = torch.promote_types(self._held.dtype, torch.float32)
+            self.register_buffer(name, torch.as_tensor(matrix).to(self._held.device, dtype), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> GroupConv2d:
         module = cast(GroupConv2d, super()._apply(fn, recurse))

@@ -60,15 +60,18 @@ class LCERConv2d(GroupConv2d):
         # Elements are row-major with hue slowest, so the saturation axis folds into the channels without a copy.
         folded = input.unflatten(1, (hues, steps)).flatten(2, 3)
         bias = None if self.bias is None else self.bias.repeat(steps)
-        filters = self.hue_filters()
-        if self.resolved_backend == "direct":
-            filters = filters.flip(2).roll(1, 2) if hues > 2 else filters
-        return self.convolve(folded, filters, bias).unflatten(2, (steps, -1)).flatten(1, 2)
+        return self.convolve(folded, bias).unflatten(2, (steps, -1)).flatten(1, 2)
 
     @property
     def cyclic_orders(self) -> tuple[int, ...]:
         """Hue alone is cyclic."""
         return self.group.orders[:1]
+
+    def filter_bank(self) -> Tensor:
+        """Those on hue, turned round for the direct form (see `_make_matrices`)."""
+        filters = self.hue_filters()
+        turned = self.resolved_backend == "direct" and filters.shape[2] > 2
+        return filters.flip(2).roll(1, 2) if turned else filters
 
     def hue_filters(self) -> Tensor:
         """The filters as a function on hue alone, `(M C', M C, N, kh, kw)`, the translations along `M` expanded."""

@@ -6,8 +6,8 @@ import pickle
 import pytest
 import torch
 
-from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupConv2d, fourier, group_conv
+from t3cen.groups import ColorGroup, CyclicProduct
+from t3cen.nn import CEConv2d, GroupConv2d, LCERConv2d, fourier, group_conv
 
 
 @pytest.fixture
@@ -63,6 +63,27 @@ def test_no_change_is_missed(change, conv):
 def test_kept_between_evaluations(conv, transforms):
     assert torch.equal(conv(X), conv(X))
     assert len(transforms) == 1
+
+
+BASELINES = {
+    "LCER": lambda: LCERConv2d(2, 3, 3, ColorGroup(hue=3), backend="fourier"),
+    "LCER, two axes": lambda: LCERConv2d(2, 3, 3, ColorGroup(hue=3, saturation=3), backend="fourier"),
+    "CEConv": lambda: CEConv2d(2, 3, 3, ColorGroup(hue=3), backend="fourier", separable=True),
+}
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@torch.no_grad()
+def test_baselines_keep_theirs_until_any_factor_changes(name, transforms):
+    layer = BASELINES[name]().eval()
+    x = torch.randn(2, layer.group.order, 2, 5, 5, generator=torch.Generator().manual_seed(1))
+    for factor in layer.factors.values():
+        first = layer(x)
+        assert torch.equal(layer(x), first)
+        assert len(transforms) == 1
+        transforms.clear()
+        factor.data[1].mul_(-1)
+        assert not torch.equal(layer(x), first)
 
 
 def test_optimiser_steps_are_seen(conv, transforms):

@@ -1,0 +1,82 @@
+"""A trained network made ready for inference: norms inside the filters of the convolutions before them, filters transformed."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.utils.fusion import fuse_conv_bn_weights
+
+from t3cen.nn.group_conv import GroupConv2d
+
+CONVOLUTIONS = (GroupConv2d, nn.Conv2d)
+"""Layers whose output channel c is linear in `weight[c]`, plus `bias[c]`."""
+
+
+def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
+    """A copy in evaluation mode that computes the same with less: batch norms folded, filters transformed once.
+
+    Every batch norm that takes the output of a convolution becomes `nn.Identity`, its scale and shift part of the filters and
+    the bias of that convolution; which these are is seen by running `example`. Then every group convolution of the Fourier
+    backend keeps its transformed filters alone (`GroupConv2d.fix_filters`). The copy is an ordinary module, to be moved,
+    pickled, exported, saved and loaded into another such copy, but it is not for training: its filters are constants, and
+    it has no statistics to update.
+
+    Args:
+        network: e.g. from `t3cen.models.build`; it is not modified.
+        example: an input, in the network's precision and on its device; its values do not matter.
+
+    Raises:
+        ValueError: the copy does not compute the same, because the output of a convolution is used beside its norm.
+    """
+    made = copy.deepcopy(network).eval().requires_grad_(False)
+    with torch.no_grad():
+        want = made(example)
+        for conv, norm in _pairs(made, example):
+            _fold(made.get_submodule(conv), made.get_submodule(norm))
+            made.set_submodule(norm, nn.Identity())
+        for module in made.modules():
+            if isinstance(module, GroupConv2d):
+                module.fix_filters()
+        got = made(example)
+    error, size = (got - want).abs().max().item(), want.abs().max().item()
+    if not error <= torch.finfo(want.dtype).eps ** 0.5 * size:
+        raise ValueError(
+            f"with its norms folded into its convolutions the network's output, {size:.3g} at most, moves by {error:.3g}: "
+            "the output of some convolution is used beside the norm that follows it. Give the norm a convolution of its own"
+        )
+    return made
+
+
+def _pairs(network: nn.Module, example: Tensor) -> list[tuple[str, str]]:
+    """Names of convolutions and of the norms that take their outputs, where each is called once."""
+    outputs: dict[str, list[Any]] = defaultdict(list)
+    inputs: dict[str, list[Any]] = defaultdict(list)
+    hooks = []
+    for name, module in network.named_modules():
+        # Hooks keep the tensors themselves, so that none takes the place of another in memory.
+        if isinstance(module, CONVOLUTIONS):
+            hooks.append(module.register_forward_hook(lambda _, __, output, name=name: outputs[name].append(output)))
+        elif isinstance(module, _BatchNorm) and module.running_mean is not None:
+            hooks.append(module.register_forward_pre_hook(lambda _, args, name=name: inputs[name].append(args[0])))
+    try:
+        network(example)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    found = []
+    for conv, made in outputs.items():
+        takers = [norm for norm, taken in inputs.items() if any(tensor is made[0] for tensor in taken)]
+        if len(made) == 1 and len(takers) == 1 and len(inputs[takers[0]]) == 1:
+            found.append((conv, takers[0]))
+    return found
+
+
+def _fold(conv: Any, norm: Any) -> None:
+    conv.weight, conv.bias = fuse_conv_bn_weights(
+        conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
+    )
