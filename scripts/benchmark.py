@@ -1,7 +1,8 @@
-"""Time, memory and arithmetic of layers, networks, lifting, data and startup, as ratios within one run.
+"""Time, memory and arithmetic of networks, inference, layers, lifting, data and startup, as ratios within one run.
 
 python scripts/benchmark.py networks                           ResNet18, batch 8, 32x32: plain, direct, Fourier
 python scripts/benchmark.py networks --network resnet50 --size 96 --batch 16 --skip direct
+python scripts/benchmark.py inference --batch 1                the same in evaluation, and with norms and filters folded
 python scripts/benchmark.py layers lifting data startup --json outputs/benchmark.json
 python scripts/benchmark.py networks --compare outputs/benchmark.json
 

@@ -16,6 +16,7 @@ from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.nn import GroupConv2d, HSLLifting
 from t3cen.nn.bilinear import cyclic_convolution
+from t3cen.nn.inference import for_inference
 from t3cen.training.cost import macs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -118,6 +119,27 @@ def networks(options: Options) -> list[list[Case]]:
     return [cases]
 
 
+def inference(options: Options) -> list[list[Case]]:
+    """Images a second through a network in evaluation, as it is and with norms and filter transforms folded."""
+
+    def case(name: str, group: str, backend: str, folded: bool = False, **links: str) -> Case:
+        def make() -> Callable[[], Any]:
+            images = torch.rand(options.batch, 3, options.size, options.size).to(options.device)
+            net = network(options.network, group, backend).to(options.device).eval()
+            return _without_gradient(for_inference(net, images) if folded else net, images)
+
+        return Case(name, make, items=options.batch, **links)
+
+    plain = {"plain": "plain (nn.Conv2d)"}
+    cases = [case("plain (nn.Conv2d)", "", "torch"), case("plain (order 1), folded", "", "auto", True, **plain)]
+    for group in options.groups:
+        links = plain | {"direct": f"{group} direct"}
+        cases.append(case(f"{group} direct", group, "direct", **links))
+        cases.append(case(f"{group} fourier", group, "auto", **links))
+        cases.append(case(f"{group} fourier, folded", group, "auto", True, **links))
+    return [[case for case in cases if not any(word in case.name for word in options.skip)]]
+
+
 def layers(options: Options) -> list[list[Case]]:
     """Forward and backward of the 3x3 convolution of every stage of ResNet18, at equal parameters."""
     found = []
@@ -159,10 +181,12 @@ def lifting(options: Options) -> list[list[Case]]:
     return [cases]
 
 
-def _without_gradient(module: nn.Module, images: Tensor) -> Callable[[], Tensor]:
+def _without_gradient(module: nn.Module, images: Tensor) -> Callable[[], None]:
     @torch.no_grad()
-    def call() -> Tensor:
-        return module(images)
+    def call() -> None:
+        module(images)
+        if images.is_cuda:
+            torch.cuda.synchronize()
 
     return call
 
@@ -196,7 +220,7 @@ def startup(options: Options) -> list[list[Case]]:
     return [[Case(name, lambda args=args: run(args), plain="python -c pass") for name, args in commands.items()]]
 
 
-SUITES = {"networks": networks, "layers": layers, "lifting": lifting, "data": data, "startup": startup}
+SUITES = {"networks": networks, "inference": inference, "layers": layers, "lifting": lifting, "data": data, "startup": startup}
 
 
 def peak_memory(case: Case, options: Options, threads: int) -> int:
