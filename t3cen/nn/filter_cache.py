@@ -25,8 +25,7 @@ class FilterCache:
         Nothing is kept while gradients are recorded, and on devices where asking whether a value has changed would wait
         for everything queued before.
         """
-        lasting = all(isinstance(p, nn.Parameter) and p.device.type == "cpu" and not p.is_inference() for p in parameters)
-        if not lasting or torch.is_grad_enabled() or torch.compiler.is_compiling():
+        if torch.is_grad_enabled() or torch.compiler.is_compiling() or not all(map(_lasting, parameters)):
             self._entry = None
             return make()
         key: list[object] = [dtype, *((p._version, p.data_ptr(), p.dtype) for p in parameters)]
@@ -44,3 +43,7 @@ class FilterCache:
 
     def __reduce__(self) -> tuple[type[FilterCache], tuple[()]]:
         return type(self), ()
+
+
+def _lasting(parameter: Tensor) -> bool:
+    return isinstance(parameter, nn.Parameter) and parameter.device.type == "cpu" and not parameter.is_inference()
