@@ -1,0 +1,35 @@
+"""The results that are committed under docs/results: whole, of clean code, and the tables beside them are theirs."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from t3cen.results.records import load
+from t3cen.tables.schema import TABLE_DIR
+
+ROOT = TABLE_DIR.parents[1]
+RESULTS = ROOT / "docs" / "results"
+PRINTED = sorted(RESULTS.glob("*.md")) if RESULTS.is_dir() else []
+TABLES = [path for path in PRINTED if (TABLE_DIR / f"{path.stem}.yaml").exists()]
+
+
+def test_every_record_is_whole():
+    results = load(RESULTS)
+    assert results.records
+    assert not results.refused
+    assert not [record.path for record in results.records if record.dirty]
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_tables_are_of_the_records(path, capsys):
+    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "scripts" / "make_tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.main([path.stem, "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
+    assert _lasting(capsys.readouterr().out) == _lasting(path.read_text())
+
+
+def _lasting(printed):
+    """All but how old the code of the networks is by now."""
+    return [line for line in printed.splitlines() if not line.startswith("- Code: ")]
