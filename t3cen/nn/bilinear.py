@@ -44,7 +44,7 @@ def cyclic_convolution(orders: tuple[int, ...]) -> Algorithm:
         conjugate = tuple(-i % n for i, n in zip(k, orders, strict=True))
         if conjugate < k:
             continue
-        cos, sin = _character(k, elements, orders)
+        cos, sin = character(k, elements, orders)
         if conjugate == k:
             signal.append(cos)
             filters.append(cos)
@@ -58,14 +58,14 @@ def cyclic_convolution(orders: tuple[int, ...]) -> Algorithm:
     return Algorithm(np.stack(signal), np.stack(filters), np.stack(output, axis=1))
 
 
-def _character(k: tuple[int, ...], elements: list[tuple[int, ...]], orders: tuple[int, ...]) -> tuple[Matrix, Matrix]:
+def character(k: tuple[int, ...], elements: list[tuple[int, ...]], orders: tuple[int, ...]) -> tuple[Matrix, Matrix]:
     """Cosine and sine of `2 pi sum_i k_i g_i / n_i` for every element `g`, exact where they are 0, 1/2 or 1."""
     period = math.lcm(*orders) if orders else 1
     turns = [sum(i * j * (period // n) for i, j, n in zip(k, g, orders, strict=True)) % period for g in elements]
     angle = 2 * np.pi * np.array(turns) / period
-    return _snap(np.cos(angle)), _snap(np.sin(angle))
+    return snap(np.cos(angle)), snap(np.sin(angle))
 
 
-def _snap(values: Matrix) -> Matrix:
+def snap(values: Matrix) -> Matrix:
     halves = np.round(2 * values) / 2
     return np.where(np.abs(values - halves) < 1e-12, halves, values)

@@ -14,10 +14,11 @@ from torch.nn import functional as F
 
 from t3cen.nn import grouped_products, matmul_products
 from t3cen.nn.plane import Plane
+from t3cen.nn.transform import Transform
 
 
 def fourier_group_conv2d(
-    input: Tensor, filters: Tensor, bias: Tensor | None, signal: Tensor, output: Tensor, plane: Plane
+    input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane
 ) -> Tensor:
     """Group convolution with filters that are already transformed.
 
@@ -26,7 +27,7 @@ def fourier_group_conv2d(
         filters: `(R C', C, kh, kw)`, from `transform_filters`; convolutions run in their precision, transforms in that
             of the matrices.
         bias: `(C',)` or None.
-        signal: `(R, G)` and `output` `(G, R)`: the matrices of `bilinear.cyclic_convolution`.
+        signal: `(R, G)` and `output` `(G, R)`: the transforms of `bilinear.cyclic_convolution`.
         plane: stride, padding and dilation.
 
     Returns:
@@ -36,20 +37,20 @@ def fourier_group_conv2d(
         # A strided 1x1 kernel never sees what lies between its steps: leave it out before transforming.
         input = input[..., :: plane.stride[0], :: plane.stride[1]]
         plane = plane._replace(stride=(1, 1))
-    products_bias = None if bias is None else transform_bias(bias, signal).to(filters.dtype)
+    products_bias = None if bias is None else transform_bias(bias, signal.matrix).to(filters.dtype)
     # The trivial group has no transforms to make again, so it is left to PyTorch's own convolution where that is as fast.
-    ordinary = len(signal) == 1 and not matmul_products.suits(input, filters, plane)
+    ordinary = signal.rows == 1 and not matmul_products.suits(input, filters, plane)
     if ordinary or torch.compiler.is_compiling() or torch.jit.is_tracing():
         return _composite(input, filters, products_bias, signal, output, plane)
     return _FourierConv.apply(input, filters, products_bias, signal, output, plane)
 
 
-def transform_filters(weight: Tensor, matrix: Tensor) -> Tensor:
-    """`(C', C, *orders, kh, kw)` and the `(R, G)` matrix of the filters to `(R C', C, kh, kw)`."""
+def transform_filters(weight: Tensor, transform: Transform) -> Tensor:
+    """`(C', C, *orders, kh, kw)` and the `(R, G)` transform of the filters to `(R C', C, kh, kw)`."""
     outputs, inputs = weight.shape[:2]
     kernel = weight.shape[-2:]
     by_element = weight.reshape(outputs * inputs, -1, kernel.numel()).transpose(0, 1).flatten(1)
-    return grouped_products.mix(matrix, by_element[None]).view(-1, inputs, *kernel)
+    return transform(by_element[None]).view(-1, inputs, *kernel)
 
 
 def transform_bias(bias: Tensor, signal: Tensor) -> Tensor:
@@ -58,12 +59,12 @@ def transform_bias(bias: Tensor, signal: Tensor) -> Tensor:
     return F.pad(bias * size, (0, (rank - 1) * len(bias)))
 
 
-def _composite(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Tensor, output: Tensor, plane: Plane) -> Tensor:
+def _composite(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane) -> Tensor:
     """The same in plain differentiable operations, for compilers, exporters and second derivatives."""
-    rank = signal.shape[0]
-    transformed = grouped_products.mix(signal, input.flatten(2)).to(filters.dtype)
+    rank = signal.rows
+    transformed = signal(input.flatten(2)).to(filters.dtype)
     products = F.conv2d(transformed.view(-1, rank * input.shape[2], *input.shape[3:]), filters, bias, *plane, rank)
-    out = grouped_products.mix(output, products.view(input.shape[0], rank, -1)).to(filters.dtype)
+    out = output(products.view(input.shape[0], rank, -1)).to(filters.dtype)
     return out.view(*input.shape[:2], -1, *products.shape[2:])
 
 
@@ -71,26 +72,28 @@ class _FourierConv(torch.autograd.Function):
     """Keeps the input alone for the backward pass; its transform, 1.25 to 1.5 times as large, is made again there."""
 
     @staticmethod
-    def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Tensor, output: Tensor, plane: Plane) -> Tensor:
+    def forward(
+        input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane
+    ) -> Tensor:
         products = matmul_products if matmul_products.suits(input, filters, plane) else grouped_products
         return products.forward(input, filters, bias, signal, output, plane)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        *tensors, ctx.plane = inputs
+        *tensors, ctx.signal, ctx.output, ctx.plane = inputs
         ctx.save_for_backward(*tensors)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        input, filters, bias, signal, output = ctx.saved_tensors
+        input, filters, bias = ctx.saved_tensors
         needed = ctx.needs_input_grad[:3]
         if torch.is_grad_enabled():
             # Somebody wants to differentiate this gradient.
             inputs = [t for t, need in zip((input, filters, bias), needed, strict=True) if need]
-            out = _composite(input, filters, bias, signal, output, ctx.plane)
+            out = _composite(input, filters, bias, ctx.signal, ctx.output, ctx.plane)
             found = iter(torch.autograd.grad(out, inputs, gradient, create_graph=True))
             return *(next(found) if need else None for need in needed), None, None, None
         products = matmul_products if matmul_products.suits(input, filters, ctx.plane) else grouped_products
         with torch.autocast(input.device.type, enabled=False):
-            grads = products.backward(gradient, input, filters, signal, output, ctx.plane, needed)
+            grads = products.backward(gradient, input, filters, ctx.signal, ctx.output, ctx.plane, needed)
         return *grads, None, None, None

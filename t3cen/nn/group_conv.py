@@ -13,9 +13,12 @@ from torch.nn import functional as F
 from t3cen.groups import CyclicProduct
 from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.direct import direct_group_conv2d
+from t3cen.nn.factors import Name
 from t3cen.nn.filter_cache import FilterCache
 from t3cen.nn.fourier import fourier_group_conv2d, transform_filters
+from t3cen.nn.kernels import Which
 from t3cen.nn.plane import Pair, Plane
+from t3cen.nn.transform import Transform
 
 # Measured crossovers of the backends (docs/performance.md): grouped convolutions are slow unless the channels of a group fill
 # whole vectors, and narrow layers of small groups do not earn back their transforms.
@@ -128,7 +131,7 @@ class GroupConv2d(nn.Module):
         if self.resolved_backend == "direct" or self.fixed is not None:
             return
         with torch.no_grad():
-            self.fixed = transform_filters(self.filter_bank(), self.filters).to(self.weight.dtype, copy=True)
+            self.fixed = transform_filters(self.filter_bank(), self._transform("filters")).to(self.weight.dtype, copy=True)
         for name in self.factors:
             setattr(self, name, None)
 
@@ -137,7 +140,9 @@ class GroupConv2d(nn.Module):
         if self.fixed is not None:
             return self.fixed.to(dtype)
         factors = tuple(self.factors.values())
-        return self._cache.get(factors, dtype, lambda: transform_filters(self.filter_bank(), self.filters).to(dtype))
+        return self._cache.get(
+            factors, dtype, lambda: transform_filters(self.filter_bank(), self._transform("filters")).to(dtype)
+        )
 
     def convolve(self, input: Tensor, bias: Tensor | None) -> Tensor:
         """The convolution of the filter bank with `(B, G, C, H, W)` over `cyclic_orders`."""
@@ -155,7 +160,7 @@ class GroupConv2d(nn.Module):
         # Rounding before or between the transforms would cost equivariance, so they keep their precision.
         with torch.autocast(device, enabled=False):
             filters = self.transformed_filters(dtype)
-            return fourier_group_conv2d(input, filters, bias, self.signal, self.output, plane)
+            return fourier_group_conv2d(input, filters, bias, self._transform("signal"), self._transform("output"), plane)
 
     @property
     def cyclic_orders(self) -> tuple[int, ...]:
@@ -175,6 +180,9 @@ class GroupConv2d(nn.Module):
     @property
     def _held(self) -> Tensor:
         return self.weight if self.fixed is None else self.fixed
+
+    def _transform(self, name: Name) -> Transform:
+        return Transform(getattr(self, name), Which(self.cyclic_orders, name))
 
     def _borders(self) -> tuple[int, int, int, int]:
         """Padding in the order of `nn.functional.pad`: left, right, top, bottom."""

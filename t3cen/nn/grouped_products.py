@@ -9,18 +9,19 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from t3cen.nn.plane import Plane
+from t3cen.nn.transform import Transform
 
 CHUNK_BYTES = 8 * 2**20
 
 
-def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Tensor, output: Tensor, plane: Plane) -> Tensor:
+def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane) -> Tensor:
     """`(B, G, C, H, W)` and `(R C', C, kh, kw)` to `(B, G, C', H', W')`."""
-    rank = signal.shape[0]
+    rank = signal.rows
     size = plane.output_size(input.shape[3:], filters.shape[2:])
     out = filters.new_empty(*input.shape[:2], filters.shape[0] // rank, *size)
     for rows in _chunks(input, filters, rank):
         products = F.conv2d(_transformed(signal, input[rows], filters.dtype), filters, bias, *plane, rank)
-        mix(output, products.unflatten(1, (rank, -1)).flatten(2), out[rows].flatten(2))
+        output(products.unflatten(1, (rank, -1)).flatten(2), out[rows].flatten(2))
     return out
 
 
@@ -28,13 +29,13 @@ def backward(
     gradient: Tensor,
     input: Tensor,
     filters: Tensor,
-    signal: Tensor,
-    output: Tensor,
+    signal: Transform,
+    output: Transform,
     plane: Plane,
     needed: tuple[bool, bool, bool],
 ) -> list[Tensor | None]:
     """Gradients of input, filters and bias, those that are needed."""
-    rank = signal.shape[0]
+    rank = signal.rows
     to_input = torch.empty_like(input, memory_format=torch.contiguous_format) if needed[0] else None
     totals: list[Tensor | None] = [None, None]
     for rows in _chunks(input, filters, rank):
@@ -44,30 +45,14 @@ def backward(
             at_products, transformed, filters, [len(filters)], *plane, False, [0, 0], rank, list(needed)
         )
         if to_input is not None:
-            mix(signal.T, at_input.unflatten(1, (rank, -1)).flatten(2), to_input[rows].flatten(2))
+            signal.T(at_input.unflatten(1, (rank, -1)).flatten(2), to_input[rows].flatten(2))
         totals = [part if total is None else total.add_(part) for total, part in zip(totals, parts, strict=True)]
     return [to_input, *totals]
 
 
-def mix(matrix: Tensor, functions: Tensor, out: Tensor | None = None) -> Tensor:
-    """Apply an `(R, G)` matrix along the group axis of `(B, G, N)`, in the matrix's precision.
-
-    Written to `out`, in its own precision, if there is one.
-    """
-    if matrix.shape == (1, 1):
-        # Only the trivial group has a single product, and its transform is the identity.
-        return functions if out is None else out.copy_(functions)
-    functions, batched = functions.to(matrix.dtype), matrix.expand(functions.shape[0], -1, -1)
-    if out is None:
-        return torch.bmm(batched, functions)
-    if out.dtype == matrix.dtype:
-        return torch.bmm(batched, functions, out=out)
-    return out.copy_(torch.bmm(batched, functions))
-
-
-def _transformed(matrix: Tensor, functions: Tensor, dtype: torch.dtype) -> Tensor:
+def _transformed(transform: Transform, functions: Tensor, dtype: torch.dtype) -> Tensor:
     """`(B, G, C, H, W)` to `(B, R C, H, W)`."""
-    mixed = mix(matrix, functions.flatten(2)).to(dtype)
+    mixed = transform(functions.flatten(2)).to(dtype)
     return mixed.unflatten(2, functions.shape[2:]).flatten(1, 2)
 
 

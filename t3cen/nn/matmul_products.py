@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from t3cen.nn.plane import Plane
+from t3cen.nn.transform import Transform
 
 MOST_POSITIONS = 16
 LEAST_CHANNELS = 64
@@ -24,28 +25,28 @@ def suits(input: Tensor, filters: Tensor, plane: Plane) -> bool:
     return small and len(input) > 0 and input.device.type == "cpu" and filters.dtype in (torch.float32, torch.float64)
 
 
-def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Tensor, output: Tensor, plane: Plane) -> Tensor:
+def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane) -> Tensor:
     """`(B, G, C, H, W)` and `(R C', C, kh, kw)` to `(B, G, C', H', W')`."""
-    rank, kernel = signal.shape[0], filters.shape[2:]
+    rank, kernel = signal.rows, filters.shape[2:]
     size = plane.output_size(input.shape[3:], kernel)
     by_product = filters.view(rank, -1, filters[0].numel())
     products = torch.bmm(by_product, _patches(_transformed(signal, input), kernel, plane))
     if bias is not None:
         products += bias.view(rank, -1, 1)
-    return _batch_first(mix(output, products.flatten(1)), (-1, *size, input.shape[0]))
+    return _batch_first(output(products.flatten(1)[None]), (-1, *size, input.shape[0]))
 
 
 def backward(
     gradient: Tensor,
     input: Tensor,
     filters: Tensor,
-    signal: Tensor,
-    output: Tensor,
+    signal: Transform,
+    output: Transform,
     plane: Plane,
     needed: tuple[bool, bool, bool],
 ) -> list[Tensor | None]:
     """Gradients of input, filters and bias, those that are needed."""
-    rank, kernel = signal.shape[0], filters.shape[2:]
+    rank, kernel = signal.rows, filters.shape[2:]
     by_product = filters.view(rank, -1, filters[0].numel())
     at_products = _transformed(output.T, gradient).flatten(2)
     grads: list[Tensor | None] = [None, None, None]
@@ -57,27 +58,21 @@ def backward(
         at_patches = torch.bmm(by_product.transpose(1, 2), at_products)
         size = (*input.shape[2:], input.shape[0])
         at_input = _add_patches(at_patches, size, kernel, plane, gradient.shape[3:])
-        grads[0] = _batch_first(mix(signal.T, at_input.flatten(1)), size)
+        grads[0] = _batch_first(signal.T(at_input.flatten(1)[None]), size)
     if needed[2]:
         grads[2] = at_products.sum(2).flatten()
     return grads
 
 
-def mix(matrix: Tensor, functions: Tensor) -> Tensor:
-    """Apply an `(R, G)` matrix along the group axis of `(G, N)`."""
-    # Only the trivial group has a single product, and its transform is the identity.
-    return functions if matrix.shape == (1, 1) else matrix @ functions
-
-
-def _transformed(matrix: Tensor, functions: Tensor) -> Tensor:
+def _transformed(transform: Transform, functions: Tensor) -> Tensor:
     """`(B, G, C, H, W)` to `(R, C, H, W, B)`."""
     batch_last = functions.permute(1, 2, 3, 4, 0)
-    return mix(matrix, batch_last.flatten(1)).unflatten(1, batch_last.shape[1:])
+    return transform(batch_last.flatten(1)[None])[0].unflatten(1, batch_last.shape[1:])
 
 
 def _batch_first(functions: Tensor, size: tuple[int, ...]) -> Tensor:
-    """`(G, C H W B)` to `(B, G, C, H, W)`, contiguous."""
-    return functions.unflatten(1, size).permute(4, 0, 1, 2, 3).contiguous()
+    """`(1, G, C H W B)` to `(B, G, C, H, W)`, contiguous."""
+    return functions[0].unflatten(1, size).permute(4, 0, 1, 2, 3).contiguous()
 
 
 def _patches(x: Tensor, kernel: Sequence[int], plane: Plane) -> Tensor:
