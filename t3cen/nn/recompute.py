@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
@@ -32,11 +33,12 @@ class RecomputedSequential(nn.Sequential):
         return input
 
 
+@torch.compiler.disable
 def recomputed(module: nn.Module, input: Tensor) -> Tensor:
     """`module(input)`, of which the input alone is kept for the backward pass, where the rest is made again.
 
     The second forward pass draws the random numbers of the first and works on copies of the buffers: a batch normalisation
-    would count every batch twice.
+    would count every batch twice. `torch.compile` cannot follow that, and leaves the module as it is.
     """
 
     def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
