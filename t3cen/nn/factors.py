@@ -48,17 +48,23 @@ def _parts(orders: tuple[int, ...]) -> tuple[list[Stage], list[Part]]:
     parts, before = [Part((), False)], 1
     for order in orders:
         after = size // (before * order)
-        chain.append([np.kron(np.kron(np.eye(before), m), np.eye(after)) for m in _axis(order)])
+        chain.append([_beside(before, m, after) for m in _axis(order)])
         parts, join = _join(parts, _axis_parts(order))
-        joins.append(np.kron(join, np.eye(after)))
+        joins.append(_beside(1, join, after))
         before *= order
     return [*filter(None, chain), joins], parts
+
+
+def _beside(before: int, matrix: Matrix, after: int) -> Matrix:
+    """The matrix along one axis of an array that has `before` entries in front of it and `after` behind."""
+    return np.asarray(np.kron(np.kron(np.eye(before), matrix), np.eye(after)), np.float64)
 
 
 def _join(left: list[Part], right: list[Part]) -> tuple[list[Part], Matrix]:
     """Parts over a product of two groups, and the matrix that makes them from products of parts over each."""
     index = {pair: i for i, pair in enumerate(itertools.product(left, right))}
-    parts, rows = [], []
+    parts: list[Part] = []
+    rows: list[Matrix] = []
 
     def add(frequency: tuple[int, ...], sine: bool, *terms: tuple[float, bool, bool]) -> None:
         row = np.zeros(len(index))

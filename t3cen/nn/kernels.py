@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import logging
+import math
 import os
 from collections.abc import Callable
 from typing import NamedTuple
@@ -23,8 +24,8 @@ from t3cen.nn.factors import Name, stages
 MODES = ("auto", "on", "off")
 VARIABLE = "T3CEN_KERNELS"
 SCALARS = {torch.float32: "float", torch.float64: "double"}
-MOST_ADDITIONS = 1200
-"""Longer programs take seconds to compile."""
+MOST_ELEMENTS, MOST_ADDITIONS = 128, 1200
+"""Longer programs take seconds to compile; for larger groups they take as long to write."""
 LEAST_SIZE = 2048
 """Elements of one function, below which a matrix product costs as little. Not of a batch, whose size shall not change results."""
 LEAST_PER_THREAD = 2**15
@@ -110,6 +111,8 @@ def _suits(tensor: Tensor) -> bool:
 @functools.cache
 def _made(which: Which, dtype: torch.dtype) -> tuple[Kernel | None, str]:
     """The kernel, or why there is none."""
+    if math.prod(which.orders) > MOST_ELEMENTS:
+        return None, f"{math.prod(which.orders)} elements, {MOST_ELEMENTS} are allowed"
     program = straight_line.program(stages(*which))
     if program.additions > MOST_ADDITIONS:
         return None, f"{program.additions} additions, {MOST_ADDITIONS} are allowed"

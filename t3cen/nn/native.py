@@ -31,8 +31,7 @@ def library(source: str) -> ctypes.CDLL:
     Raises:
         UnavailableError: no compiler, a compiler that fails, or no place to write to.
     """
-    key = "\n".join((source, *FLAGS, compiler_version(), _processor()))
-    file = folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.so"
+    file = folder() / _name(source)
     try:
         if not _whole(file):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,6 +66,11 @@ def compiler_version() -> str:
 @functools.cache
 def _version(*command: str) -> str:
     return _run([*command, "--version"]).partition("\n")[0]
+
+
+def _name(source: str) -> str:
+    key = "\n".join((source, *FLAGS, compiler_version(), _processor()))
+    return f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.so"
 
 
 def _compile(source: str, file: Path) -> None:

@@ -149,7 +149,7 @@ def _apply(stage: Stage, values: list[Term], combine: Callable[[list[Term]], Ter
             return values[row]
         if row not in made[level]:
             entries = stage[level][row]
-            terms = [(entries[column], value(level - 1, column)) for column in np.flatnonzero(entries)]
+            terms = [(entries[column], value(level - 1, column)) for column in map(int, np.flatnonzero(entries))]
             made[level][row] = combine([(float(entry * number), index) for entry, (number, index) in terms])
         return made[level][row]
 

@@ -1,0 +1,47 @@
+"""Matrices as products of sparse ones."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from t3cen.nn.bilinear import cyclic_convolution
+from t3cen.nn.factors import stages
+from t3cen.nn.straight_line import program
+
+GROUPS = [
+    (), (1,), (2,), (3,), (4,), (5,), (6,), (7,), (8,), (9,), (12,), (16,), (1, 4), (2, 2), (3, 3), (4, 4), (3, 5), (2, 3, 4),
+    (8, 8), (4, 1, 4), (3, 3, 3), (4, 4, 4), (2, 2, 2, 2), (8, 4, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("name", ["signal", "filters", "output"])
+@pytest.mark.parametrize("orders", GROUPS)
+def test_product_is_the_matrix(orders, name, transposed):
+    matrix = getattr(cyclic_convolution(orders), name)
+    factors = [factor for stage in stages(orders, name, transposed) for factor in stage]
+    product = functools.reduce(lambda before, factor: factor @ before, factors)
+    np.testing.assert_allclose(product, matrix.T if transposed else matrix, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["signal", "filters"])
+@pytest.mark.parametrize("orders", [(2,), (4,), (4, 4), (4, 4, 4), (2, 4)])
+def test_small_orders_only_add(orders, name):
+    entries = {float(abs(x)) for stage in stages(orders, name) for factor in stage for x in factor.ravel()}
+    assert entries <= {0.0, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("orders", "most"), [((4,), 7), ((8,), 23), ((3, 3), 32), ((4, 4), 58), ((3, 3, 3), 149), ((4, 4, 4), 356), ((8, 8), 386)]
+)
+def test_few_additions(orders, most):
+    matrix = cyclic_convolution(orders).signal
+    additions = program(stages(orders, "signal")).additions
+    assert additions <= most
+    assert additions < np.count_nonzero(matrix) - len(matrix)  # those of the dense matrix
+
+
+def test_transposes_cost_what_the_difference_of_sizes_does():
+    there, back = (program(stages((4, 4, 4), "signal", transposed)).additions for transposed in (False, True))
+    assert back == there + 92 - 64
