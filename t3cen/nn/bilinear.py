@@ -16,12 +16,14 @@ Matrix = NDArray[np.float64]
 class Algorithm(NamedTuple):
     """`(f * psi)(a) = sum_b f(b) psi(a - b)` written as `output @ ((filters @ psi) * (signal @ f))`.
 
-    `signal` and `filters` are `(R, G)`, `output` is `(G, R)`, all real; `R` is the number of products.
+    `signal` and `filters` are `(R, G)`, `output` is `(G, R)`, all real; `R` is the number of products. `reversed_filters` takes
+    filters read backwards, `psi(-b)`, which makes a correlation, `sum_b f(b) psi(b - a)`, of the convolution.
     """
 
     signal: Matrix
     filters: Matrix
     output: Matrix
+    reversed_filters: Matrix
 
     @property
     def rank(self) -> int:
@@ -55,7 +57,9 @@ def cyclic_convolution(orders: tuple[int, ...]) -> Algorithm:
         signal += [cos - sin, cos, -sin]
         filters += [cos, -sin - cos, cos - sin]
         output += [2 * (cos - sin) / size, -2 * sin / size, -2 * cos / size]
-    return Algorithm(np.stack(signal), np.stack(filters), np.stack(output, axis=1))
+    place = {g: i for i, g in enumerate(elements)}
+    backwards = [place[tuple(-i % n for i, n in zip(g, orders, strict=True))] for g in elements]
+    return Algorithm(np.stack(signal), np.stack(filters), np.stack(output, axis=1), np.stack(filters)[:, backwards])
 
 
 def character(k: tuple[int, ...], elements: list[tuple[int, ...]], orders: tuple[int, ...]) -> tuple[Matrix, Matrix]:

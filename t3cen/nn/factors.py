@@ -15,7 +15,7 @@ import numpy as np
 
 from t3cen.nn.bilinear import Matrix, character, cyclic_convolution, snap
 
-Name = Literal["signal", "filters", "output"]
+Name = Literal["signal", "filters", "output", "reversed_filters"]
 Stage = list[Matrix]
 """Matrices applied first to last, which fall apart into small independent blocks."""
 
@@ -31,7 +31,7 @@ def stages(orders: tuple[int, ...], name: Name, transposed: bool = False) -> lis
     """The matrix `name` of `cyclic_convolution(orders)`, or its transpose, as stages of sparse matrices, first to last."""
     matrix: Matrix = getattr(cyclic_convolution(orders), name)
     if name == "output":
-        # (G, R), the transpose of one that takes parts of the transform like the other two.
+        # (G, R), the transpose of one that takes parts of the transform like the others.
         matrix, transposed = matrix.T, not transposed
     chain, parts = _parts(orders)
     rows = _rows(parts, orders)

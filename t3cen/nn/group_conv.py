@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -52,6 +52,8 @@ class GroupConv2d(nn.Module):
     Source: paper, eq. 2 and appendix B.
     """
 
+    filters_name: ClassVar[Name] = "filters"
+    """Which matrix transforms the filters."""
     signal: Tensor
     filters: Tensor
     output: Tensor
@@ -131,7 +133,7 @@ class GroupConv2d(nn.Module):
         if self.resolved_backend == "direct" or self.fixed is not None:
             return
         with torch.no_grad():
-            self.fixed = transform_filters(self.filter_bank(), self._transform("filters")).to(self.weight.dtype, copy=True)
+            self.fixed = self._transform_filters().to(self.weight.dtype, copy=True)
         for name in self.factors:
             setattr(self, name, None)
 
@@ -140,9 +142,7 @@ class GroupConv2d(nn.Module):
         if self.fixed is not None:
             return self.fixed.to(dtype)
         factors = tuple(self.factors.values())
-        return self._cache.get(
-            factors, dtype, lambda: transform_filters(self.filter_bank(), self._transform("filters")).to(dtype)
-        )
+        return self._cache.get(factors, dtype, lambda: self._transform_filters().to(dtype))
 
     def convolve(self, input: Tensor, bias: Tensor | None) -> Tensor:
         """The convolution of the filter bank with `(B, G, C, H, W)` over `cyclic_orders`."""
@@ -160,7 +160,9 @@ class GroupConv2d(nn.Module):
         # Rounding before or between the transforms would cost equivariance, so they keep their precision.
         with torch.autocast(device, enabled=False):
             filters = self.transformed_filters(dtype)
-            return fourier_group_conv2d(input, filters, bias, self._transform("signal"), self._transform("output"), plane)
+            signal = Transform(self.signal, Which(self.cyclic_orders, "signal"))
+            output = Transform(self.output, Which(self.cyclic_orders, "output"))
+            return fourier_group_conv2d(input, filters, bias, signal, output, plane)
 
     @property
     def cyclic_orders(self) -> tuple[int, ...]:
@@ -181,8 +183,8 @@ class GroupConv2d(nn.Module):
     def _held(self) -> Tensor:
         return self.weight if self.fixed is None else self.fixed
 
-    def _transform(self, name: Name) -> Transform:
-        return Transform(getattr(self, name), Which(self.cyclic_orders, name))
+    def _transform_filters(self) -> Tensor:
+        return transform_filters(self.filter_bank(), Transform(self.filters, Which(self.cyclic_orders, self.filters_name)))
 
     def _borders(self) -> tuple[int, int, int, int]:
         """Padding in the order of `nn.functional.pad`: left, right, top, bottom."""
@@ -207,7 +209,9 @@ class GroupConv2d(nn.Module):
 
     def _make_matrices(self) -> None:
         """The fixed matrices, exact in the weight's precision, float32 at least; derived, so they stay out of `state_dict`."""
-        for name, matrix in cyclic_convolution(self.cyclic_orders)._asdict().items():
+        algorithm = cyclic_convolution(self.cyclic_orders)
+        for name, matrix_name in (("signal", "signal"), ("filters", self.filters_name), ("output", "output")):
+            matrix = getattr(algorithm, matrix_name)
             dtype = torch.promote_types(self._held.dtype, torch.float32)
             self.register_buffer(name, torch.as_tensor(matrix).to(self._held.device, dtype), persistent=False)
 

@@ -37,6 +37,10 @@ class LCERConv2d(GroupConv2d):
     Equivariance Error".
     """
 
+    # LCER correlates, sum_b f(b) w(b - a): read backwards, its filters are those of a group convolution. The transform of the
+    # filters reads them so for free; the direct form turns them round.
+    filters_name = "reversed_filters"
+
     def __init__(
         self,
         in_channels: int,
@@ -68,7 +72,7 @@ class LCERConv2d(GroupConv2d):
         return self.group.orders[:1]
 
     def filter_bank(self) -> Tensor:
-        """Those on hue, turned round for the direct form (see `_make_matrices`)."""
+        """Those on hue, turned round for the direct form (see `filters_name`)."""
         filters = self.hue_filters()
         turned = self.resolved_backend == "direct" and filters.shape[2] > 2
         return filters.flip(2).roll(1, 2) if turned else filters
@@ -85,12 +89,6 @@ class LCERConv2d(GroupConv2d):
         kept = steps - (torch.arange(steps, device=weight.device) - middle).abs()
         moved = windows * (steps / kept.to(weight))[:, None, None, None]
         return moved.permute(3, 0, 6, 1, 2, 4, 5).flatten(2, 3).flatten(0, 1)
-
-    def _make_matrices(self) -> None:
-        super()._make_matrices()
-        # LCER correlates, sum_b f(b) w(b - a): read backwards, its filters are those of a group convolution. The
-        # transform of the filters reads them so for free; the direct form turns them round.
-        self.filters = self.filters.flip(1).roll(1, 1)
 
 
 def check_lcer_group(group: ColorGroup) -> None:

@@ -16,7 +16,7 @@ GROUPS = [
 
 
 @pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("name", ["signal", "filters", "output"])
+@pytest.mark.parametrize("name", ["signal", "filters", "output", "reversed_filters"])
 @pytest.mark.parametrize("orders", GROUPS)
 def test_product_is_the_matrix(orders, name, transposed):
     matrix = getattr(cyclic_convolution(orders), name)
@@ -40,6 +40,16 @@ def test_few_additions(orders, most):
     additions = program(stages(orders, "signal")).additions
     assert additions <= most
     assert additions < np.count_nonzero(matrix) - len(matrix)  # those of the dense matrix
+
+
+@pytest.mark.parametrize("orders", [(3,), (4,), (2, 3)])
+def test_reversed_filters_correlate(orders):
+    signal, _, output, filters = cyclic_convolution(orders)
+    f, w = np.random.default_rng(0).standard_normal((2, *orders))
+    axes = tuple(range(len(orders)))
+    expected = np.fft.ifftn(np.fft.fftn(f, axes=axes) * np.fft.fftn(w, axes=axes).conj(), axes=axes).real
+    found = output @ ((filters @ w.ravel()) * (signal @ f.ravel()))
+    np.testing.assert_allclose(found, expected.ravel(), rtol=0, atol=1e-12)
 
 
 def test_transposes_cost_what_the_difference_of_sizes_does():

@@ -8,6 +8,7 @@ import sys
 import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset
+from torch.utils.flop_counter import FlopCounterMode
 
 from t3cen.groups import CyclicProduct
 from t3cen.nn import GroupConv2d, kernels, native
@@ -126,7 +127,7 @@ def test_function_transforms_see_a_matrix_product():
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(x, x)
         torch.testing.assert_close(torch.autograd.forward_ad.unpack_dual(t(dual)).tangent, t(x))
-    with torch.utils.flop_counter.FlopCounterMode(display=False) as counter:
+    with FlopCounterMode(display=False) as counter:
         t(x)
     assert counter.get_total_flops() == 2 * 3 * 5 * 4 * 600
 
