@@ -58,3 +58,10 @@ def device_name(device: torch.device) -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
     return f"{device.type}: {model or platform.machine()}, {torch.get_num_threads()} threads"
+
+
+def transforms() -> str:
+    """How transforms over the group ran on this processor; compiled ones round otherwise than matrix products."""
+    from t3cen.nn import kernels  # here, for the same reason
+
+    return kernels.status()

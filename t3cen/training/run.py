@@ -198,7 +198,7 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         "config": config,
         "config_hash": identity,
         **code,
-        "versions": provenance.library_versions(),
+        "versions": {**provenance.library_versions(), "cpu transforms": provenance.transforms()},
         "device": provenance.device_name(device),
         "data_provenance": data.provenance,
         "parameters": cost.parameters(network),
