@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 
@@ -28,5 +29,7 @@ class GroupBatchNorm2d(nn.BatchNorm2d):
             )
         if input.shape[-3] != self.num_features:
             raise ValueError(f"{input.shape[-3]} channels in the input {tuple(input.shape)}, {self.num_features} expected")
-        folded = input if input.ndim == 4 else input.flatten(0, 1)
-        return super().forward(folded).view(input.shape)
+        if input.ndim == 4:
+            return super().forward(input)
+        # Not `view`: of an in-place activation on a view, autograd's backward pass copies the whole tensor four times.
+        return torch.ops.aten._unsafe_view(super().forward(input.flatten(0, 1)), input.shape)

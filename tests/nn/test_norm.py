@@ -61,3 +61,9 @@ def test_wrong_input_says_both_numbers():
         GroupBatchNorm2d(5)(torch.zeros(1, 2, 4, 3, 3))
     with pytest.raises(ValueError, match=r"3 axes.*5 expected"):
         GroupBatchNorm2d(5)(torch.zeros(1, 5, 3))
+
+
+def test_an_activation_in_place_costs_no_copies():
+    out = GroupBatchNorm2d(3)(torch.randn(2, 4, 3, 5, 5, requires_grad=True))
+    assert not out._is_view()
+    assert torch.relu_(out).grad_fn.name() == "ReluBackward0"
