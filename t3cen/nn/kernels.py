@@ -27,7 +27,7 @@ SCALARS = {torch.float32: "float", torch.float64: "double"}
 MOST_ELEMENTS, MOST_ADDITIONS = 128, 1200
 """Longer programs take seconds to compile; for larger groups they take as long to write."""
 LEAST_SIZE = 2048
-"""Elements of one function, below which a matrix product costs as little; the batch does not count, as far as it is an axis apart."""
+"""Elements of one function, below which a matrix product costs as little; an axis for the batch does not count."""
 LEAST_PER_THREAD = 2**15
 
 log = logging.getLogger(__name__)
