@@ -135,6 +135,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("suites", nargs="*", metavar="suite", help=", ".join(SUITES))
     parser.add_argument("--network", default="resnet18")
     parser.add_argument("--size", type=int, default=32, help="images of SIZE x SIZE")
+    parser.add_argument("--width", type=int, default=64, help="layers: channels of the first stage, in the plain network")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--groups", nargs="+", default=["h4", "h4s4", "h4s4l4"])
     parser.add_argument(
@@ -156,7 +157,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     args = arguments()
-    options = Options(args.network, args.size, args.batch, tuple(args.groups), tuple(args.skip), args.device)
+    options = Options(args.network, args.size, args.width, args.batch, tuple(args.groups), tuple(args.skip), args.device)
     if args.child:
         sys.stdout.write(str(run_child(args.child, options, args.threads)))
         return

@@ -20,7 +20,7 @@ from t3cen.nn.inference import for_inference
 from t3cen.training.cost import macs
 
 ROOT = Path(__file__).resolve().parent.parent
-STAGES = ((64, 32), (128, 16), (256, 8), (512, 4))  # width and image size of ResNet18's stages at 32x32
+STAGES = ((1, 32), (2, 16), (4, 8), (8, 4))  # width over the first one's, and image size, of ResNet18's stages at 32x32
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Options:
 
     network: str
     size: int
+    width: int
     batch: int
     groups: tuple[str, ...]
     skip: tuple[str, ...]
@@ -143,8 +144,8 @@ def inference(options: Options) -> list[list[Case]]:
 def layers(options: Options) -> list[list[Case]]:
     """Forward and backward of the 3x3 convolution of every stage of ResNet18, at equal parameters."""
     found = []
-    for width, size in STAGES:
-        cases = []
+    for times, size in STAGES:
+        width, cases = times * options.width, []
         for group in ("", *options.groups):
             for backend in ("direct", "fourier") if group else ("torch", "fourier"):
                 name = f"{width}/{size}x{size} {group or 'plain'} {backend}"

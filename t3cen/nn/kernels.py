@@ -49,7 +49,7 @@ def use(mode: str) -> None:
         ValueError: another word.
     """
     if mode not in MODES:
-        raise ValueError(f"kernels must be one of {', '.join(MODES)}, got {mode!r}")
+        raise ValueError(f"{VARIABLE}, or kernels.use, must be one of {', '.join(MODES)}, got {mode!r}")
     _chosen[:] = [mode]
 
 

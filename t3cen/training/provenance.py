@@ -57,7 +57,8 @@ def device_name(device: torch.device) -> str:
         return torch.cuda.get_device_name(device)
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-    return f"{device.type}: {model or platform.machine()}, {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    return f"{device.type}: {model or platform.machine()}, {threads} thread{'' if threads == 1 else 's'}"
 
 
 def transforms() -> str:

@@ -1,7 +1,6 @@
 """The results that are committed under docs/results: whole, of clean code, and the tables beside them are theirs."""
 
 import importlib.util
-from pathlib import Path
 
 import pytest
 
