@@ -156,7 +156,14 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    args = arguments()
+    try:
+        run(arguments())
+    except (ValueError, OSError) as problem:
+        sys.exit(f"benchmark: {problem}")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Everything the command line asks for."""
     options = Options(args.network, args.size, args.width, args.batch, tuple(args.groups), tuple(args.skip), args.device)
     if args.child:
         sys.stdout.write(str(run_child(args.child, options, args.threads)))

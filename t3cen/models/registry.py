@@ -97,13 +97,14 @@ def build(
             steps too (docs/continuous.md); a mapping of `BandLimit`'s attributes says how finely. Odd orders of 3 and more
             are best; an even one leaves its middle frequency unused. For the families `t3cen`, `t3cen_rgb`, `t3cen_scale`.
         recompute: whether training makes the activations of a block again in the backward pass instead of keeping them: less
-            memory, about a third more time, the same results.
+            memory, the time of another forward pass, the same results.
 
     Returns:
         a `Network` from `(B, 3, H, W)` RGB in [0, 1] to logits `(B, num_classes)`.
 
     Raises:
-        ValueError: an unknown name or family, a group the family does not support, too few classes or channels.
+        ValueError: an unknown name or family, a group the family does not support, too few classes or channels, a
+            `separable` or `recompute` that is no bool.
     """
     if name not in ARCHITECTURES:
         raise ValueError(f"unknown network {name!r}; known: {', '.join(names())}")
@@ -113,6 +114,9 @@ def build(
         raise ValueError(f"a classifier needs at least 2 classes, got {num_classes}")
     if width is not None and width < 1:
         raise ValueError(f"width must be at least 1, got {width}")
+    for option, value in (("separable", separable), ("recompute", recompute)):
+        if not isinstance(value, bool):
+            raise ValueError(f"{option} must be true or false, got {value!r}")
     if isinstance(group, str):
         group = ColorGroup.parse(group)
     parts = FAMILIES[family](

@@ -163,6 +163,7 @@ def test_macs_of_the_fourier_backend_are_fewer():
         ({"family": "ceconv", "group": "s3"}, "hue"),
         ({"cover": "square"}, "triangle"),
         ({"backend": "fft"}, "fft"),
+        ({"recompute": "maybe"}, "recompute must be true or false"),
     ],
 )
 def test_refusals_say_what_was_wrong(arguments, message):
