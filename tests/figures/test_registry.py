@@ -27,6 +27,12 @@ def test_overrides_reach_the_figure_and_the_record(tmp_path):
     assert paths["pdf"].read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.parametrize("scale", ["paper", "laptop", "smoke"])
+def test_scale_means_what_it_means_in_training(scale):
+    config = registry.configure("training_cost", [f"scale={scale}"])
+    assert config.scale == config.figure.protocol == scale
+
+
 def test_listing_the_figures_does_not_load_matplotlib():
     code = "import sys, t3cen.figures.registry as r; r.names(); print(sorted({'matplotlib'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
