@@ -14,7 +14,7 @@ import torch
 from t3cen.figures.networks import load_weights
 from t3cen.models.network import Network
 from t3cen.results.cells import SOURCES
-from t3cen.results.composition import is_current
+from t3cen.results.composition import todays_setting
 from t3cen.results.records import Record, load
 from t3cen.training.provenance import PROJECT
 
@@ -80,9 +80,9 @@ class Runs:
 
     def _is(self, record: Record, name: str, seeds: Sequence[int]) -> bool:
         experiment, *settings = name.split()
-        wanted = tuple(sorted([*settings, *self.settings]))
-        same = record.name == experiment and record.scale == self.scale and record.seed in seeds
-        return same and record.changes == wanted and is_current(record)
+        if record.name != experiment or record.scale != self.scale or record.seed not in seeds:
+            return False
+        return record.setting == todays_setting(experiment, self.scale, tuple(sorted([*settings, *self.settings])))
 
     def _missing(self, found: dict[str, list[Record]], seeds: Sequence[int]) -> dict[str, list[int]]:
         left = {name: [seed for seed in seeds if seed not in {r.seed for r in records}] for name, records in found.items()}

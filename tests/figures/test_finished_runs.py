@@ -41,6 +41,14 @@ def test_runs_are_found_by_scale_seed_and_settings(tmp_path):
     assert fast.caption([2001], "bundled") == "n = 1, smoke scale, bundled pictures, optimizer.lr=0.5"
 
 
+def test_settings_count_and_not_their_spelling(tmp_path):
+    _record(tmp_path, "mnist_h4", 1999, changes=("step_jitter=True", "optimizer.lr=0.003"))  # as in a sweep
+    runs = Runs("smoke", str(tmp_path))
+    assert runs.get(["mnist_h4 step_jitter=true optimizer.lr=3e-3"], [1999])
+    with pytest.raises(FileNotFoundError):
+        runs.get(["mnist_h4 step_jitter=true"], [1999])
+
+
 @pytest.mark.parametrize(
     ("scale", "experiment", "seed"), [("laptop", "mnist_h4", 1999), ("smoke", "mnist_h3", 1999), ("smoke", "mnist_h4", 2001)]
 )
