@@ -26,6 +26,8 @@ from rich.console import Console
 from rich.table import Table
 from torch.utils.benchmark import Timer
 
+from t3cen.nn.allocator import keep_freed_memory
+
 console = Console(width=None if sys.stdout.isatty() else 140)
 SLOW = 20
 Row = dict[str, object]
@@ -164,6 +166,7 @@ def main() -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Everything the command line asks for."""
+    keep_freed_memory()  # as training does
     options = Options(args.network, args.size, args.width, args.batch, tuple(args.groups), tuple(args.skip), args.device)
     if args.child:
         sys.stdout.write(str(run_child(args.child, options, args.threads)))

@@ -17,6 +17,7 @@ import torch
 from torch.nn import functional as F
 
 from t3cen.models import build
+from t3cen.nn.allocator import keep_freed_memory
 from t3cen.training.cost import parameters, peak_memory
 from t3cen.training.provenance import device_name
 
@@ -82,6 +83,7 @@ def measure_here(setting: Setting) -> dict[str, Any]:
         torch.set_num_threads(setting.threads)
     if setting.dropped < 0 or setting.averaged < 1:
         raise ValueError(f"averaged must be at least 1 and dropped at least 0, got {setting.averaged} and {setting.dropped}")
+    keep_freed_memory()
     device = torch.device(setting.device)
     rng = torch.Generator().manual_seed(0)
     images = torch.rand(setting.batch_size, 3, setting.image_size, setting.image_size, generator=rng).to(device)

@@ -20,10 +20,8 @@ from t3cen.nn.kernels import Which
 from t3cen.nn.plane import Pair, Plane
 from t3cen.nn.transform import Transform
 
-# Measured crossovers of the backends (docs/performance.md): grouped convolutions are slow unless the channels of a group fill
-# whole vectors, and narrow layers of small groups do not earn back their transforms.
-ALIGNMENT = 8
-LEAST_WIDTH = 90
+# The measured crossover of the backends (docs/performance.md): narrow layers of small groups do not earn back their transforms.
+LEAST_WIDTH = 64
 BACKENDS = ("auto", "direct", "fourier")
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -175,9 +173,8 @@ class GroupConv2d(nn.Module):
         if self.backend != "auto":
             return self.backend
         order = math.prod(self.cyclic_orders)
-        aligned = self.in_channels % ALIGNMENT == 0 and self.out_channels % ALIGNMENT == 0
         wide = order * math.sqrt(self.in_channels * self.out_channels) >= LEAST_WIDTH
-        return "fourier" if order == 1 or aligned or wide else "direct"
+        return "fourier" if order == 1 or wide else "direct"
 
     @property
     def _held(self) -> Tensor:

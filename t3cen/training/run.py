@@ -21,6 +21,7 @@ from t3cen.data.module import ColorData
 from t3cen.data.shifts import step_jitter
 from t3cen.models import build
 from t3cen.models.network import Network
+from t3cen.nn.allocator import keep_freed_memory
 from t3cen.results.identity import config_hash
 from t3cen.task import BatchAugment, Classification
 from t3cen.training import cost, provenance
@@ -158,6 +159,7 @@ def _trainer(
 
 def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
     _quiet()
+    keep_freed_memory()
     started, code = datetime.now(UTC), provenance.code_version()
     pl.seed_everything(config["seed"], verbose=False)
     data = make_data(config)

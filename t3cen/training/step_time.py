@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from t3cen.nn.allocator import keep_freed_memory
 from t3cen.training.run import make_data, make_network, make_task
 
 
@@ -20,6 +21,7 @@ def step_seconds(config: Mapping[str, Any], device: torch.device) -> float:
         config: from `t3cen.results.composition.compose`.
         device: where to.
     """
+    keep_freed_memory()
     warm, timed = (1, 3) if device.type == "cpu" else (10, 20)
     data = make_data(config)
     network = make_network(config, data).to(device)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupConv2d, grouped_products, matmul_products
+from t3cen.nn import GroupConv2d, grouped_products, kernels, matmul_products
 from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.direct import differences
 
@@ -20,14 +20,14 @@ PLANE = (
 )
 
 
-def pair(orders, **options):
-    """The same layer with both backends, three channels to two."""
+def pair(orders, channels=(3, 2), **options):
+    """The same layer with both backends."""
     layers = []
     for backend in ("direct", "fourier"):
         torch.manual_seed(0)
         kernel_size = options.get("kernel_size", 3)
         rest = {name: value for name, value in options.items() if name != "kernel_size"}
-        layers.append(GroupConv2d(3, 2, kernel_size, CyclicProduct(*orders), backend=backend, **rest).double())
+        layers.append(GroupConv2d(*channels, kernel_size, CyclicProduct(*orders), backend=backend, **rest).double())
     return layers
 
 
@@ -38,9 +38,9 @@ def results(conv, x):
     return [out.detach(), *torch.autograd.grad((out * out.detach().cos()).sum(), [x, *conv.parameters()])]
 
 
-def function(orders, batch=3, plane=(5, 6)):
+def function(orders, batch=3, plane=(5, 6), channels=3):
     generator = torch.Generator().manual_seed(1)
-    return torch.randn(batch, torch.Size(orders).numel(), 3, *plane, dtype=torch.float64, generator=generator)
+    return torch.randn(batch, torch.Size(orders).numel(), channels, *plane, dtype=torch.float64, generator=generator)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,32 @@ def test_every_form_of_the_products_agrees_with_direct(options, products, monkey
     direct, fourier = pair(orders, **options)
     x = function(orders)
     torch.testing.assert_close(results(fourier, x), results(direct, x), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernels_choice", ["auto", "off"])
+@pytest.mark.parametrize("chunks", [[slice(0, 3)], [slice(0, 2), slice(2, 3)]], ids=["whole", "in chunks"])
+@pytest.mark.parametrize("channels", [(1, 8), (2, 3), (3, 2), (4, 4), (8, 11), (11, 8), (8, 16)], ids=str)
+def test_channels_filled_up_for_the_convolution_are_gone_afterwards(channels, chunks, kernels_choice, monkeypatch):
+    monkeypatch.setattr(matmul_products, "suits", lambda *_: False)
+    monkeypatch.setattr(grouped_products, "_chunks", lambda *_: chunks)
+    monkeypatch.setattr(kernels, "_chosen", [kernels_choice])
+    monkeypatch.setattr(kernels, "LEAST_SIZE", 0)
+    orders = (3, 4)
+    direct, fourier = pair(orders, channels, stride=(2, 1), padding=1)
+    x = function(orders, channels=channels[0])
+    exact = results(direct, x)
+    for found, wanted in zip(results(fourier.float(), x.float()), exact, strict=True):
+        assert found.shape == wanted.shape
+        torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-4 * float(wanted.abs().max()))
+
+
+def test_only_single_precision_on_the_cpu_is_filled_up():
+    filters = torch.randn(5 * 4, 3, 3, 3)
+    wide = grouped_products._widened(filters, 5)
+    assert wide.shape == (5 * 8, 8, 3, 3)
+    assert wide.count_nonzero() == filters.numel()
+    for narrow in (filters.double(), filters.bfloat16(), filters.to("meta"), torch.randn(5 * 8, 2, 3, 3)):
+        assert grouped_products._widened(narrow, 5) is narrow
 
 
 @pytest.mark.parametrize("form", ["grouped", "matmul"])

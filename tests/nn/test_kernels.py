@@ -121,7 +121,7 @@ def test_an_unknown_mode(monkeypatch):
     monkeypatch.setattr(kernels, "_chosen", [])
     monkeypatch.setenv("T3CEN_KERNELS", "yes")
     with pytest.raises(ValueError, match=r"T3CEN_KERNELS.*auto, on, off, got 'yes'"):
-        GroupConv2d(8, 8, 3, CyclicProduct(4))(torch.zeros(1, 4, 8, 32, 32))
+        GroupConv2d(8, 8, 3, CyclicProduct(4), backend="fourier")(torch.zeros(1, 4, 8, 32, 32))
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:FutureWarning")  # PyTorch, at its first tangent
