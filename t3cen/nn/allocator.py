@@ -5,8 +5,8 @@ import os
 import sys
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h
-MOST_KEPT, LARGEST, LARGEST_BEFORE = 2**31 - 1, 2**30, 2**25
-"""Bytes kept, and the largest block among them; glibc before 2.35 takes 32 MiB at most."""
+MOST_KEPT, LARGEST = 2**31 - 1, 2**25
+"""Bytes kept, and the largest block among them: larger ones, kept, would leave gaps that nothing fits into."""
 CHOICES = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 
 
@@ -14,7 +14,7 @@ def keep_freed_memory() -> bool:
     """Have this process keep freed memory for its next tensors, instead of returning it and getting empty pages again.
 
     A training step frees and asks for the same blocks over and over, and emptying pages costs as much as the arithmetic on
-    them (docs/performance.md). Peak memory stays; between peaks the process does not shrink.
+    them (docs/performance.md). The process does not shrink between peaks, which stay within a few percent.
 
     Returns:
         Whether it was done: not without glibc, and not where the environment says how its allocator should work.
@@ -24,6 +24,5 @@ def keep_freed_memory() -> bool:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return False
-    # Setting either threshold freezes the other, so the first must be a good one.
-    blocks = mallopt(MMAP_THRESHOLD, LARGEST) or mallopt(MMAP_THRESHOLD, LARGEST_BEFORE)
-    return bool(blocks and mallopt(TRIM_THRESHOLD, MOST_KEPT))
+    # Setting either threshold freezes the other, so both are set.
+    return bool(mallopt(MMAP_THRESHOLD, LARGEST) and mallopt(TRIM_THRESHOLD, MOST_KEPT))

@@ -12,7 +12,7 @@ import resource, torch
 from t3cen.nn.allocator import keep_freed_memory
 print(keep_freed_memory() if {keep} else "not asked")
 def touch():
-    for size in (3, 5, 9):
+    for size in (2, 3, 5):
         torch.ones(size * 2**20)
 for _ in range(5):
     touch()
@@ -39,7 +39,7 @@ def probe(keep, **environment):
 def test_memory_comes_back_without_new_pages():
     said, faults = probe(keep=True)
     assert said == "True"
-    # 17 MiB of floats are 17,000 pages of 4 KiB a turn.
+    # 10 MiB of floats are 10,000 pages of 4 KiB a turn.
     assert faults < probe(keep=False)[1] / 10
 
 
@@ -47,7 +47,7 @@ def test_the_environment_decides_first():
     assert probe(keep=True, MALLOC_TRIM_THRESHOLD_="1000000")[0] == "False"
 
 
-@pytest.mark.parametrize(("answers", "done"), [((1, 1), True), ((0, 1, 1), True), ((0, 0), False), ((1, 0), False)])
+@pytest.mark.parametrize(("answers", "done"), [((1, 1), True), ((0,), False), ((1, 0), False)])
 def test_an_allocator_that_refuses(answers, done, monkeypatch):
     for name in allocator.CHOICES:
         monkeypatch.delenv(name, raising=False)
