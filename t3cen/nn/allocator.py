@@ -13,8 +13,8 @@ CHOICES = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 def keep_freed_memory() -> bool:
     """Have this process keep freed memory for its next tensors, instead of returning it and getting empty pages again.
 
-    A training step frees and asks for the same blocks over and over, and emptying pages costs as much as the arithmetic on
-    them (docs/performance.md). The process does not shrink between peaks, which may rise by a tenth.
+    A training step frees and asks for the same blocks over and over, and new pages can cost a third of it
+    (docs/performance.md). The process does not shrink between peaks, which may rise by a tenth.
 
     Returns:
         Whether it was done: not without glibc, and not where the environment says how its allocator should work.

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from t3cen.nn import kernels
 from t3cen.nn.plane import Plane
 from t3cen.nn.transform import Transform
 
@@ -67,10 +68,9 @@ def backward(
 def _widened(filters: Tensor, rank: int) -> Tensor:
     """`(R C', C, kh, kw)` with channels of zeros added, as many as make the convolution fast.
 
-    Not while somebody watches the operations: a count of the arithmetic is that of the algorithm, on every device.
+    Not while somebody watches: a count of the arithmetic is the same on every device.
     """
-    watched = torch._C._len_torch_dispatch_stack() > 0
-    if filters.device.type != "cpu" or filters.dtype != torch.float32 or watched:
+    if filters.device.type != "cpu" or filters.dtype != torch.float32 or kernels.watched():
         return filters
     missing = [-channels % LANES if channels >= FEWEST else 0 for channels in (len(filters) // rank, filters.shape[1])]
     if not any(missing):

@@ -60,6 +60,11 @@ def mode() -> str:
     return _chosen[0]
 
 
+def watched() -> bool:
+    """Whether somebody records or counts the operations: they see the algorithm's own, not what this machine makes of them."""
+    return torch._C._len_torch_dispatch_stack() > 0
+
+
 def status() -> str:
     """What runs transforms on the CPU here, in words; compiles a small one to know."""
     if mode() == "off":
@@ -104,8 +109,7 @@ def _suits(tensor: Tensor) -> bool:
         return False
     plain = type(tensor) is Tensor and tensor.layout == torch.strided and not tensor.is_neg()
     dual = forward_ad._current_level >= 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-    watched = torch._C._len_torch_dispatch_stack() > 0
-    return plain and not dual and not watched and tensor[:1].numel() >= LEAST_SIZE and mode() != "off"
+    return plain and not dual and not watched() and tensor[:1].numel() >= LEAST_SIZE and mode() != "off"
 
 
 @functools.cache
