@@ -12,6 +12,7 @@ Every round times each variant once, so that whatever else the machine does meet
 
 import argparse
 import json
+import logging
 import os
 import platform
 import statistics
@@ -24,7 +25,6 @@ import torch
 from benchmark_cases import SUITES, Case, Options, peak_memory, run_child
 from rich.console import Console
 from rich.table import Table
-from torch.utils.benchmark import Timer
 
 from t3cen.nn.allocator import keep_freed_memory
 
@@ -38,6 +38,10 @@ def measure(cases: list[Case], rounds: int, threads: int) -> dict[str, list[floa
 
     `Timer.timeit` calls twice before it times a call. What takes longer than `SLOW` seconds is timed only that once.
     """
+    # Timer's module looks for a CUDA toolkit that is not used here, and warns where there is one but no GPU.
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
+    from torch.utils.benchmark import Timer
+
     timers, seconds, most = {}, {}, {}
     for case in cases:
         timers[case.name] = Timer("call()", globals={"call": case.make()}, num_threads=threads)
