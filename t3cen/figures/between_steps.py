@@ -22,6 +22,7 @@ LOOKS = {
     "lcer": {"color": ORANGE, "marker": "s"},
     "t3cen": {"color": BLUE, "marker": "o"},
     "t3cen_high": {"color": GREEN, "marker": "^"},
+    "continuous": {"color": GREEN, "marker": "D"},
 }
 
 

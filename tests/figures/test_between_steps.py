@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from t3cen.color import hsl_to_rgb, rgb_to_hsl
-from t3cen.figures import between_steps, style
+from t3cen.experiments import all_runs
+from t3cen.figures import between_steps, registry, style
 
 AXES = {
     "saturation": {
@@ -56,3 +57,14 @@ def test_the_numbers_behind_the_figure(monkeypatch):
     marked = {round(float(line.get_xdata()[0]), 2) for line in figure.axes[0].lines if len(line.get_xdata()) == 2}
     assert marked == {-1, -0.5, 0, 0.5, 1}
     assert len(figure.axes) == 2
+
+
+@pytest.mark.parametrize("name", ["between_steps", "between_steps_continuous"])
+def test_the_drawn_networks_exist_and_are_of_the_group_whose_steps_are_marked(name):
+    for axis, about in registry.configure(name).figure.axes.items():
+        lines = [tuple(network.get(key) for key in ("look", "jittered")) for network in about.networks.values()]
+        assert len(set(lines)) == len(lines)
+        runs = [all_runs()[network.experiment.split()[0]] for network in about.networks.values()]
+        assert {network.look for network in about.networks.values()} <= set(between_steps.LOOKS)
+        order = {run.group for run, network in zip(runs, about.networks.values(), strict=True) if network.look == "t3cen"}
+        assert order == {f"{axis[0]}{round((1 if axis == 'hue' else 2) / about.step)}"}
