@@ -106,7 +106,8 @@ def _figure(numbers: Mapping[str, Any], groups: Sequence[str]) -> Figure:
         published = numbers["published"][quantity]["t3cen"]
         spots = [(place - 0.46, published[group]) for place, group in enumerate(groups) if group in published]
         if spots:
-            axes.plot(*zip(*spots, strict=True), "D", color=BLACK, label="paper: T³CEN on an NVIDIA L40, likely 96 × 96, batch 16", zorder=5)
+            label_of_paper = "paper: T³CEN on an NVIDIA L40, likely 96 × 96, batch 16"
+            axes.plot(*zip(*spots, strict=True), "D", color=BLACK, label=label_of_paper, zorder=5)
         axes.set_yscale("log")
         axes.set_ylabel(label)
         axes.margins(y=0.15)
