@@ -29,7 +29,7 @@ def draw(
     backbone: str = "resnet18",
     width: int | None = 16,
     seed: int = 0,
-    checkpoints: Mapping[str, str] | None = None,
+    checkpoints: Mapping[str, str | None] | None = None,
     shown: int = 0,
 ) -> tuple[Figure, dict[str, Any]]:
     """T3CEN at the left, LCER at the right; above, the maps of every group element; below, those of the shifted image.
@@ -43,7 +43,7 @@ def draw(
         orders: of the two groups, `{"t3cen": 4, "lcer": 3}`; the amount must be a whole number of steps of both.
         backbone, width: of the networks, see `t3cen.models.build`; maps are those of a ResNet's first stage.
         seed: of their random weights.
-        checkpoints: runs to take the weights from instead, by method.
+        checkpoints: `final.ckpt` files of runs of such networks to take the weights from instead, by method.
         shown: which image is drawn.
     """
     if axis not in AXES:

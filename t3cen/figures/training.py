@@ -34,7 +34,7 @@ def data_module(name: str, *, scale: str = "laptop", data_root: str = "data", ov
     data = _data_module(name, scale, data_root, tuple(overrides))
     used = _used.get()
     if used is not None:
-        used[" ".join([name, *overrides])] = data.provenance
+        used[" ".join([name, *(override.lstrip("+") for override in overrides)])] = data.provenance
     return data
 
 

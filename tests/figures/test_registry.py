@@ -14,6 +14,39 @@ def test_every_figure_is_composed_and_names_a_function(name):
     assert get_method(config.figure._target_).__doc__
 
 
+@pytest.mark.parametrize("scale", ["paper", "laptop", "smoke"])
+@pytest.mark.parametrize("name", registry.names())
+def test_the_data_sets_of_every_figure_compose_at_every_scale(name, scale):
+    from omegaconf import OmegaConf
+
+    from t3cen.figures.training import training_config
+
+    left = [OmegaConf.to_container(registry.configure(name, [f"scale={scale}"]).figure, resolve=True)]
+    while left:
+        node = left.pop()
+        left += [value for value in node.values() if isinstance(value, dict)]
+        data = node.get("where") or node.get("name")
+        if data and "overrides" in node:
+            assert node["scale"] == scale
+            training_config([f"data={data}", f"scale={scale}", "name=figure", *node["overrides"]])
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("lifting_error", "figure.images.where=some/folder"),
+        ("lifting_cartoon", "figure.images.size=96"),
+        ("equivariance_error", "figure.images.overrides=[]"),
+        ("feature_maps_scale", "figure.checkpoints.t3cen=outputs/laptop/some_run/seed1999/checkpoints/final.ckpt"),
+        ("feature_maps_hue", "figure.width=null"),
+        ("angle", 'figure.runs.settings=["backbone=z2cnn","trainer.max_steps=400"]'),
+        ("degradation", "figure.seeds=[1999]"),
+    ],
+)
+def test_the_settings_of_the_documentation_compose(name, setting):
+    registry.configure(name, [setting])
+
+
 def test_an_unknown_figure_is_named_with_the_nearest():
     with pytest.raises(ValueError, match="'coverag'; did you mean coverage"):
         registry.configure("coverag")
