@@ -1,5 +1,7 @@
 # Everything a new clone needs: `make demo`, `make test`. Needs Python 3.11+ and make.
 
+# Of tables and status: paper, laptop (what `make demo` trains) or smoke.
+SCALE ?= paper
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -25,17 +27,17 @@ lint: $(READY) ## format the code and say what is left
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m mypy
 
-tables: $(READY) ## our numbers beside the paper's, from outputs/
-	@$(RUN) scripts/make_tables.py all
+tables: $(READY) ## our numbers beside the paper's, from outputs/ (SCALE=laptop for those of that scale)
+	@$(RUN) scripts/make_tables.py all --scale $(SCALE)
 
-figures: $(READY) ## every figure, into outputs/figures
+figures: $(READY) ## every figure, into outputs/figures; trains the runs they need first (hours)
 	@$(RUN) scripts/make_figures.py all
 
 report: $(READY) ## one self-contained page: tables, figures, provenance
 	@$(RUN) scripts/make_report.py
 
-status: $(READY) ## which runs of which table are done
-	@$(RUN) scripts/status.py
+status: $(READY) ## which runs of which table are done (SCALE=laptop for those of that scale)
+	@$(RUN) scripts/status.py --scale $(SCALE)
 
 clean: ## remove the virtual environment and caches, never data or results
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info

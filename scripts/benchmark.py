@@ -3,8 +3,9 @@
 python scripts/benchmark.py networks                           ResNet18, batch 8, 32x32: plain, direct, Fourier
 python scripts/benchmark.py networks --network resnet50 --size 96 --batch 16 --skip direct
 python scripts/benchmark.py inference --batch 1                the same in evaluation, and with norms and filters folded
-python scripts/benchmark.py layers lifting data startup --json outputs/benchmark.json
+python scripts/benchmark.py networks --json outputs/benchmark.json
 python scripts/benchmark.py networks --compare outputs/benchmark.json
+python scripts/benchmark.py layers lifting data startup
 
 The work floor is the fewest products any algorithm needs, the map floor the activations, both over the plain network's.
 Every round times each variant once, so that whatever else the machine does meets all of them alike; medians are shown.
