@@ -40,6 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, FileNotFoundError) as error:
         sys.stderr.write(f"make_tables: {error}\n")
         return 2
+    scales = sorted({record.scale for record in results.records})
+    if scales and options.scale not in scales:
+        sys.stderr.write(
+            f"make_tables: {options.outputs} has no results at scale {options.scale}, only at {', '.join(scales)}; see --scale\n"
+        )
     cells = Cells(results, options.scale, options.source, mix_code=options.mix_code)
     sys.stdout.write(render([build(table, cells, options.outputs, results.refused) for table in chosen], options.format))
     return 0
