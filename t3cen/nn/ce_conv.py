@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from t3cen.groups import ColorGroup
+from t3cen.nn.direct import in_precision_of
 from t3cen.nn.group_conv import GroupConv2d, Pair
 
 
@@ -63,7 +64,8 @@ class CELiftingConv2d(nn.Conv2d):
             raise ValueError(f"an RGB image (B, 1, 3, H, W) expected by the first layer of CEConv, got {tuple(input.shape)}")
         size = self.group.order
         bias = None if self.bias is None else self.bias.repeat(size)
-        return self._conv_forward(input.squeeze(1), self.rotated_filters().flatten(0, 1), bias).unflatten(1, (size, -1))
+        image = in_precision_of(self.weight, input.squeeze(1))
+        return self._conv_forward(image, self.rotated_filters().flatten(0, 1), bias).unflatten(1, (size, -1))
 
     def rotated_filters(self) -> Tensor:
         """`(N, out_channels, 3, kh, kw)`: the filter bank seen by every group element."""

@@ -23,15 +23,21 @@ def direct_group_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, orde
         plane: stride, padding and dilation.
 
     Returns:
-        `(B, G, C', H', W')`.
+        `(B, G, C', H', W')` in the precision of the weight, or of an autocast.
 
     Source: paper, eq. 2.
     """
     bank = expand_filters(weight, orders)
     size = input.shape[1]
+    input = in_precision_of(weight, input)
     repeated = None if bias is None else bias.repeat(size)
     out = F.conv2d(input.flatten(1, 2), bank, repeated, *plane)
     return out.unflatten(1, (size, -1))
+
+
+def in_precision_of(weight: Tensor, input: Tensor) -> Tensor:
+    """The input as a convolution with `weight` needs it: liftings are float32 at least, and autocast sees to its own."""
+    return input if torch.is_autocast_enabled(input.device.type) else input.to(weight.dtype)
 
 
 def expand_filters(weight: Tensor, orders: Sequence[int]) -> Tensor:
