@@ -7,6 +7,14 @@ from typing import Any
 
 NEUTRAL = frozenset({"accelerator", "checkpoint_every", "data_root", "logger", "num_workers", "outputs", "recompute", "root"})
 """Keys, at any depth, that say where, how fast or how loudly a run works, never what comes out of it."""
+_ELSEWHERE = frozenset({"experiment", "sweep", "scale", "seed", "launcher"})
+"""Overrides that a record or its folder names by other means, or that say where the run is started."""
+
+
+def is_neutral(override: str) -> bool:
+    """Whether a line of the command line (`trainer.accelerator=cpu`) leaves the run the one it would be without it."""
+    parts = override.lstrip("+~").partition("=")[0].split(".")
+    return parts[0].partition("/")[0] == "hydra" or parts[0] in _ELSEWHERE or not NEUTRAL.isdisjoint(parts)
 
 
 def _essence(value: Any, without: frozenset[str]) -> Any:

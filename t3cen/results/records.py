@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from t3cen.results.code import committed, fingerprint
-from t3cen.results.identity import NEUTRAL, config_hash, setting_hash
+from t3cen.results.identity import config_hash, is_neutral, setting_hash
 
 RESULT = "result.json"
 SCHEMA = 1
-_NEUTRAL_OVERRIDES = NEUTRAL | {"experiment", "sweep", "scale", "seed", "launcher"}
 _PLACES = frozenset({"root", "folder", "path"})
 
 
@@ -82,7 +81,7 @@ class Record:
     def changes(self) -> tuple[str, ...]:
         """Overrides of the command line that change what is trained, in no order that matters."""
         overrides = self.content.get("overrides", ())
-        return tuple(sorted(o for o in overrides if not _is_neutral(o.lstrip("+~").partition("=")[0])))
+        return tuple(sorted(o for o in overrides if not is_neutral(o)))
 
     @cached_property
     def setting(self) -> str:
@@ -93,11 +92,6 @@ class Record:
     def provenance(self) -> str:
         """What the data were, wherever they were kept, as one comparable string."""
         return json.dumps({k: v for k, v in self.content["data_provenance"].items() if k not in _PLACES}, sort_keys=True)
-
-
-def _is_neutral(key: str) -> bool:
-    parts = key.split(".")
-    return parts[0].partition("/")[0] == "hydra" or parts[0] in _NEUTRAL_OVERRIDES or parts[-1] in NEUTRAL
 
 
 def _no_nan(text: str) -> float:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
 from omegaconf import OmegaConf
+
+from t3cen.results.identity import is_neutral
 
 LONGEST = 120
 VALUE = re.compile(r"(?<==)[^,=]+(?=,|$)")
 
 
-def run_folder(scale: str, name: str, seed: int, overrides: str = "") -> str:
+def run_folder(scale: str, name: str, seed: int, overrides: Iterable[str] = ()) -> str:
     """`<scale>/<name>/[<overrides>/]seed<seed>`; overrides too long for a folder name end in their hash.
 
     Args:
-        overrides: what the command line changed, as Hydra writes it (`hydra.job.override_dirname`).
+        overrides: the lines of the command line (`hydra.overrides.task`); those that cannot change a result are left out.
     """
-    overrides = VALUE.sub(_spelled, overrides)
-    changed = re.sub(r"[^\w.=,+-]", "_", overrides)
+    lines = VALUE.sub(_spelled, ",".join(sorted(line for line in overrides if not is_neutral(line))))
+    changed = re.sub(r"[^\w.=,+-]", "_", lines)
     if len(changed) > LONGEST:
-        changed = f"{changed[: LONGEST - 17]}-{hashlib.sha256(overrides.encode()).hexdigest()[:16]}"
-    elif changed != overrides:
-        changed = f"{changed}-{hashlib.sha256(overrides.encode()).hexdigest()[:8]}"
+        changed = f"{changed[: LONGEST - 17]}-{hashlib.sha256(lines.encode()).hexdigest()[:16]}"
+    elif changed != lines:
+        changed = f"{changed}-{hashlib.sha256(lines.encode()).hexdigest()[:8]}"
     return "/".join(part for part in (scale, name, changed, f"seed{seed}") if part)
 
 

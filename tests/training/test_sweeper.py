@@ -81,6 +81,7 @@ def test_finished_runs_are_skipped_and_other_settings_are_other_runs(sweep, caps
     assert status == 0
     assert "1 done" in capsys.readouterr().err
     assert sweep("seed=1,2,3") == ([], 0)
+    assert sweep("seed=1", "trainer.accelerator=cpu", "checkpoint_every.minutes=1", "logger.wandb_project=x") == ([], 0)
     assert sweep("seed=1", "trainer.max_steps=3") == ([[1]], 0)
 
 
