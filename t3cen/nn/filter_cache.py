@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from t3cen.nn import kernels
+
 
 class FilterCache:
     """Holds one tensor made from parameters, and makes it anew whenever one of them has changed.
@@ -22,14 +24,16 @@ class FilterCache:
     def get(self, parameters: Sequence[Tensor], dtype: torch.dtype, make: Callable[[], Tensor]) -> Tensor:
         """`make()`, or what it returned before if `parameters` and `dtype` are what they were then.
 
-        Nothing is kept while gradients are recorded, and on devices where asking whether a value has changed would wait
-        for everything queued before.
+        Nothing is kept while gradients are recorded, while somebody watches (`kernels.watched`), and on devices where asking
+        whether a value has changed would wait for everything queued before.
         """
-        if torch.is_grad_enabled() or torch.compiler.is_compiling() or not all(map(_lasting, parameters)):
+        recorded = torch.is_grad_enabled() or torch.compiler.is_compiling() or kernels.watched()
+        if recorded or not all(map(_lasting, parameters)):
             self._entry = None
             return make()
         key: list[object] = [dtype, *((p._version, p.data_ptr(), p.dtype) for p in parameters)]
-        rows = [p.detach().flatten(1) for p in parameters]
+        # Half precision would round away what its own products are to show.
+        rows = [p.detach().flatten(1).to(torch.promote_types(p.dtype, torch.float32)) for p in parameters]
         if self._entry is not None:
             old_key, probes, fingerprints, value = self._entry
             if key == old_key and all(torch.equal(r @ p, f) for r, p, f in zip(rows, probes, fingerprints, strict=True)):

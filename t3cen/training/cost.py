@@ -16,7 +16,10 @@ def parameters(network: nn.Module) -> int:
 
 
 def macs(network: nn.Module, image_size: tuple[int, int], device: torch.device | str = "cpu") -> int:
-    """Multiply-accumulates of one forward pass of one image `(H, W)`, convolutions and matrix products."""
+    """Multiply-accumulates of one forward pass of one image `(H, W)`, convolutions and matrix products.
+
+    Transforms of filters are among them, as in a step of training, also where the network has kept transformed ones.
+    """
     was_training = network.training
     network.eval()
     try:

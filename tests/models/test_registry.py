@@ -147,6 +147,14 @@ def test_macs_of_the_fourier_backend_are_fewer():
     assert fourier < direct / 4
 
 
+def test_macs_do_not_depend_on_what_was_evaluated_before():
+    network = small("resnet18", "h4", backend="fourier").eval()
+    fresh = macs(network, (16, 16))
+    with torch.no_grad():
+        network(images(size=16))
+    assert macs(network, (16, 16)) == fresh
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from t3cen.groups import ColorGroup, CyclicProduct
 from t3cen.nn import CEConv2d, GroupConv2d, LCERConv2d, fourier, group_conv
@@ -57,6 +58,31 @@ def test_no_change_is_missed(change, conv):
     conv(X)
     CHANGES[change](conv)
     assert torch.equal(conv(X.to(conv.weight.dtype)), fresh(conv))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64], ids=str)
+@torch.no_grad()
+def test_no_entry_is_too_small_a_part_of_a_wide_layer(dtype):
+    torch.manual_seed(0)
+    conv = GroupConv2d(64, 64, 3, ColorGroup(4), bias=False).to(dtype).eval()
+    impulse = torch.zeros(1, 4, 64, 5, 5, dtype=dtype)
+    impulse[0, 0, 7, 2, 2] = 1
+    conv(impulse)
+    for channel in range(20):
+        conv.weight.data[channel, 7, 0, 0, 0, 1, 1] *= 1.2
+        assert torch.equal(conv(impulse), copy.deepcopy(conv)(impulse)), channel
+
+
+@torch.no_grad()
+def test_neither_read_nor_filled_while_somebody_counts(conv, transforms):
+    counts = []
+    for _ in range(2):
+        with FlopCounterMode(display=False) as counter:
+            conv(X)
+        counts.append(counter.get_total_flops())
+        conv(X)
+    assert counts[0] == counts[1]
+    assert len(transforms) == 4
 
 
 @torch.no_grad()
