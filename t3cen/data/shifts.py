@@ -14,6 +14,7 @@ Conventions, the same everywhere:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -133,7 +134,7 @@ def step_jitter(rgb: Tensor, group: ColorGroup, cover: Cover | str, generator: t
     if group.order == 1:
         return rgb
     cover = get_cover(cover) if isinstance(cover, str) else cover
-    turns = torch.rand(3, len(rgb), 1, 1, generator=generator, device=generator.device, dtype=torch.float32).to(rgb.device) - 0.5
+    turns = _half_steps(rgb, generator)
     coordinates = list(rgb_to_hsl(rgb).unbind(-3))
     if group.orders[0] > 1:
         coordinates[0] = coordinates[0] + turns[0] / group.orders[0]
@@ -141,3 +142,24 @@ def step_jitter(rgb: Tensor, group: ColorGroup, cover: Cover | str, generator: t
         if group.orders[axis] > 1:
             coordinates[axis] = cover.project(cover.lift(coordinates[axis]) + turns[axis] / group.orders[axis])
     return hsl_to_rgb(torch.stack(coordinates, -3))
+
+
+def line_step_jitter(rgb: Tensor, steps: Sequence[float], generator: torch.Generator) -> Tensor:
+    """`step_jitter` for LCER, whose steps go along the values themselves and are cut off at 0 and 1.
+
+    Args:
+        rgb: `(B, 3, H, W)`, RGB in [0, 1].
+        steps: one step of hue, in turns, of saturation and of luminance; 0 leaves a coordinate alone.
+        generator: on any device.
+
+    Returns:
+        `(B, 3, H, W)`, RGB in [0, 1]. Not in the paper.
+    """
+    hue, saturation, luminance = (turns * step for turns, step in zip(_half_steps(rgb, generator), steps, strict=True))
+    return shift(rgb, hue, saturation, luminance)
+
+
+def _half_steps(rgb: Tensor, generator: torch.Generator) -> Tensor:
+    """`(3, B, 1, 1)`, uniform in [-0.5, 0.5): for each image how far it moves along each coordinate, in steps."""
+    drawn = torch.rand(3, len(rgb), 1, 1, generator=generator, device=generator.device, dtype=torch.float32)
+    return drawn.to(rgb.device) - 0.5

@@ -18,9 +18,11 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from t3cen.data.between import between_steps
 from t3cen.data.module import ColorData
-from t3cen.data.shifts import step_jitter
+from t3cen.data.shifts import line_step_jitter, step_jitter
+from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.models.network import Network
+from t3cen.nn import LCERLifting
 from t3cen.nn.allocator import keep_freed_memory
 from t3cen.results.identity import config_hash
 from t3cen.task import BatchAugment, Classification
@@ -100,7 +102,7 @@ def make_task(config: Mapping[str, Any], data: ColorData, network: Network) -> C
         optimizer=instantiate(config["optimizer"]),
         scheduler=schedule(config["scheduler"]),
         loss=instantiate(config["loss"]),
-        batch_augment=_step_jitter(network, config["model"]["cover"]) if config["step_jitter"] else None,
+        batch_augment=_step_jitter(network, config["model"]) if config["step_jitter"] else None,
         seed=config["seed"],
         validation_names=data.validation_names,
         test_names=data.test_names,
@@ -116,9 +118,22 @@ def _monitor(selection: str, data: ColorData) -> str | None:
     return f"validation/{selection}/error"
 
 
-def _step_jitter(network: Network, cover: str) -> BatchAugment:
-    group: Any = network.lifting.group
-    return lambda images, generator: step_jitter(images, group, cover, generator)
+def _step_jitter(network: Network, model: Mapping[str, Any]) -> BatchAugment:
+    """Shifts by up to half a step of the network's own group: along the cover for T3CEN and hue, along the line for LCER.
+
+    Raises:
+        ValueError: steps that are not of hue, saturation and luminance.
+    """
+    family, lifting = model["family"], network.lifting
+    if family not in ("t3cen", "lcer", "ceconv"):
+        raise ValueError(f"step_jitter=true shifts by steps of hue, saturation and luminance; family {family!r} has none")
+    if model["color_space"] != "hsl":
+        raise ValueError(f"step_jitter=true shifts in HSL, got model.color_space={model['color_space']!r}")
+    if isinstance(lifting, LCERLifting):
+        steps = [lifting.offset(axis, 1) if order > 1 else 0.0 for axis, order in enumerate(lifting.group.orders)]
+        return lambda images, generator: line_step_jitter(images, steps, generator)
+    group = ColorGroup.parse(model["group"])  # CEConv has it in its convolutions, not in its lifting
+    return lambda images, generator: step_jitter(images, group, model["cover"], generator)
 
 
 def _quiet() -> None:
