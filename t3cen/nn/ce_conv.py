@@ -107,6 +107,8 @@ class CEConv2d(GroupConv2d):
     Source: arXiv 2310.19368.
     """
 
+    separable = False
+
     def __init__(
         self,
         in_channels: int,
@@ -125,11 +127,19 @@ class CEConv2d(GroupConv2d):
         super().__init__(in_channels, out_channels, kernel_size, group, stride, padding, dilation, bias, padding_mode, backend)
         self.separable = separable and self.kernel_size != (1, 1)
         if self.separable:
-            # Both factors start uniform on +-1/sqrt(C N kh kw), as published.
-            bound = 1 / math.sqrt(self.fan_in)
-            plane, orders = self.weight[:, :, :1], (out_channels, in_channels, *group.orders, 1, 1)
-            self.weight = nn.Parameter(plane.detach().clone())
-            self.pointwise = nn.Parameter(torch.empty(orders).uniform_(-bound, bound))
+            self.weight = nn.Parameter(self.weight[:, :, :1].detach().clone())
+            self.pointwise = nn.Parameter(torch.empty(out_channels, in_channels, *group.orders, 1, 1))
+            self._reset_pointwise()
+
+    def reset_parameters(self) -> None:
+        """The initialisation of `GroupConv2d`; both factors of a separable filter start uniform on +-1/sqrt(C N kh kw)."""
+        super().reset_parameters()
+        if self.separable:
+            self._reset_pointwise()
+
+    def _reset_pointwise(self) -> None:
+        bound = 1 / math.sqrt(self.fan_in)
+        nn.init.uniform_(self.pointwise, -bound, bound)
 
     def filter_bank(self) -> Tensor:
         """The weight, or the product of its two factors."""

@@ -131,9 +131,14 @@ def test_order_one_is_an_ordinary_convolution(mode):
         torch.testing.assert_close(layer(x)[:, 0], plain(x[:, 0]))
 
 
-def test_separable_starts_as_published():
+@pytest.mark.parametrize("again", [False, True])
+def test_separable_starts_as_published(again):
     torch.manual_seed(0)
     layer = CEConv2d(16, 32, 3, ColorGroup(3), separable=True)
+    before = copy.deepcopy(layer.state_dict())
+    if again:
+        layer.reset_parameters()
+        assert not any(torch.equal(before[name], value) for name, value in layer.state_dict().items())
     bound = 1 / math.sqrt(16 * 3 * 9)
     for weight in (layer.weight, layer.pointwise):
         assert weight.abs().max() <= bound
