@@ -98,7 +98,7 @@ class GroupConv2d(nn.Module):
     @property
     def fan_in(self) -> int:
         """Inputs to one output value: `G C kh kw`."""
-        return self.weight[0].numel()
+        return self.in_channels * self.group.order * math.prod(self.kernel_size)
 
     def reset_parameters(self) -> None:
         """The initialisation of an `nn.Conv2d` with `G C` input channels."""
@@ -213,7 +213,11 @@ class GroupConv2d(nn.Module):
             self.register_buffer(name, torch.as_tensor(matrix).to(self._held.device, dtype), persistent=False)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> GroupConv2d:
-        module = cast(GroupConv2d, super()._apply(fn, recurse))
+        def apply(tensor: Tensor) -> Tensor:
+            # nn.Module.to gives a memory format to all of five axes, but those of a bank over one factor are no volume.
+            return fn(tensor[None])[0] if tensor.ndim == 5 else fn(tensor)
+
+        module = cast(GroupConv2d, super()._apply(apply, recurse))
         # A float32 matrix made float64 would keep float32's error, so they are made anew.
         module._make_matrices()
         return module

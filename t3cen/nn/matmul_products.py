@@ -29,7 +29,7 @@ def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transfo
     """`(B, G, C, H, W)` and `(R C', C, kh, kw)` to `(B, G, C', H', W')`."""
     rank, kernel = signal.rows, filters.shape[2:]
     size = plane.output_size(input.shape[3:], kernel)
-    by_product = filters.view(rank, -1, filters[0].numel())
+    by_product = filters.reshape(rank, -1, filters[0].numel())
     products = torch.bmm(by_product, _patches(_transformed(signal, input), kernel, plane))
     if bias is not None:
         products += bias.view(rank, -1, 1)
@@ -47,7 +47,7 @@ def backward(
 ) -> list[Tensor | None]:
     """Gradients of input, filters and bias, those that are needed."""
     rank, kernel = signal.rows, filters.shape[2:]
-    by_product = filters.view(rank, -1, filters[0].numel())
+    by_product = filters.reshape(rank, -1, filters[0].numel())
     at_products = _transformed(output.T, gradient).flatten(2)
     grads: list[Tensor | None] = [None, None, None]
     if needed[1]:

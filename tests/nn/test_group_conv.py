@@ -172,6 +172,16 @@ def test_any_strides(backend, memory_format):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("orders", [(3,), (2, 3)], ids=str)
+def test_a_memory_format_is_for_planes(orders, backend):
+    conv, x = layer(orders, backend=backend), function(orders)
+    want = conv(x)
+    conv.to(memory_format=torch.channels_last)
+    assert conv.weight.is_contiguous()
+    assert torch.equal(conv(x), want)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_batch_of_one_and_map_of_one(backend):
     conv = layer((4,), backend=backend, padding=1)
     assert conv(function((4,), plane=(1, 1), batch=1)).shape == (1, 4, 3, 1, 1)

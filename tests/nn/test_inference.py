@@ -89,6 +89,21 @@ def test_the_copy_is_an_ordinary_module():
 
 
 @pytest.mark.parametrize(
+    ("group", "options"),
+    [("h4", {"width": 128}), ("h4", {"family": "t3cen_scale", "width": 32}), ("h3", {"family": "ceconv", "width": 16})],
+    ids=str,
+)
+@torch.no_grad()
+def test_channels_last_before_and_after(group, options):
+    network, rgb = trained("resnet18", group=group, **options), images(size=16)
+    want = network.eval()(rgb)
+    made = for_inference(network, rgb).to(memory_format=torch.channels_last)
+    network.to(memory_format=torch.channels_last)
+    for other in (network, made, for_inference(network, rgb)):
+        assert largest_difference(other(rgb), want) < 1e-5
+
+
+@pytest.mark.parametrize(
     "layer",
     [
         GroupConv2d(2, 3, 3, CyclicProduct(2, 3), backend="fourier"),
