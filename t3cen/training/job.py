@@ -49,6 +49,9 @@ def in_this_process(job: Job) -> int:
     except Stopped as stop:
         log.warning("stopped by %s before it began", stop)
         return int(stop.code or 0)
+    except Exception as error:
+        fail(job.folder, "raised", f"{type(error).__name__}: {error}", traceback.format_exc())
+        raise
     others = bool(rank_zero_only.rank)  # type: ignore[attr-defined]  # of several processes of a run, not the first
     try:
         path = run(job)
@@ -89,6 +92,7 @@ def in_child(job: Job, started: Callable[[subprocess.Popen[bytes]], None] | None
     """
     job.folder.mkdir(parents=True, exist_ok=True)
     write_json(job.folder / JOB, {"config": job.config, "overrides": job.overrides})
+    before = _failure(job.folder)
     with (job.folder / LOG).open("a") as output, held():
         child = subprocess.Popen(
             [sys.executable, "-m", __name__, str(job.folder)],
@@ -103,7 +107,7 @@ def in_child(job: Job, started: Callable[[subprocess.Popen[bytes]], None] | None
     status = _wait(child)
     if status < 0:
         fail(job.folder, "killed", f"killed by {Stopped(-status)}")
-    elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and not (job.folder / FAILURE).exists():
+    elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and _failure(job.folder) == before:  # it left no reason of its own
         fail(job.folder, "exited", f"the process exited with status {status}")
     found = outcome(job.folder, job.config)
     told = {
@@ -113,6 +117,15 @@ def in_child(job: Job, started: Callable[[subprocess.Popen[bytes]], None] | None
     words = told.get(status) or f"{found.state} {found.reason}".strip()
     log.log(logging.ERROR if status else logging.INFO, "%s: %s, %s", job.title, words, job.folder)
     return status
+
+
+def _failure(folder: Path) -> tuple[int, int] | None:
+    """Which `failure.json` lies in the folder; one of an earlier start stays until the run begins."""
+    try:
+        found = (folder / FAILURE).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:

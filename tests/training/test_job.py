@@ -2,13 +2,14 @@
 
 import json
 import logging
+import sys
 
 import pytest
 from runs import job, obeying, run_here
 
 from t3cen.training.files import only_writer
-from t3cen.training.job import BUSY, in_this_process, read_job
-from t3cen.training.outcome import outcome
+from t3cen.training.job import BUSY, in_child, in_this_process, read_job
+from t3cen.training.outcome import fail, outcome
 from t3cen.training.signals import Stopped
 
 
@@ -48,6 +49,25 @@ def test_the_reason_of_a_failure_is_left_until_the_run_begins_again(tmp_path, ca
     assert outcome(tmp_path, made.config).state == "unfinished"
     assert here(made) == 0
     assert outcome(tmp_path, made.config).state == "done"
+
+
+def test_a_run_that_dies_before_it_begins_does_not_give_the_reason_of_last_time(tmp_path, monkeypatch):
+    made = job(tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    fail(made.folder, "raised", "OutOfMemoryError: the reason of last week")
+    (tmp_path / "sitecustomize.py").write_text("import os; os._exit(9)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert in_child(made) == 9
+    assert outcome(made.folder, made.config).reason == "exited: the process exited with status 9"
+    in_child(made)
+    assert outcome(made.folder, made.config).reason == "exited: the process exited with status 9"
+
+
+def test_what_cannot_be_imported_is_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "t3cen.training.errors", None)
+    with pytest.raises(ImportError):
+        in_this_process(job(tmp_path))
+    assert failure(tmp_path)["reason"].startswith("ModuleNotFoundError: import of t3cen.training.errors")
 
 
 @pytest.mark.parametrize(
