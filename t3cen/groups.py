@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -32,9 +33,9 @@ class CyclicProduct:
 
     def __init__(self, *orders: int) -> None:
         for name, order in zip(self.names or map(str, range(len(orders))), orders, strict=True):
-            if isinstance(order, bool) or not isinstance(order, int) or order < 1:
+            if isinstance(order, bool) or not isinstance(order, Integral) or order < 1:
                 raise ValueError(f"the {name} order must be a whole number >= 1, got {order!r}")
-        self.orders: tuple[int, ...] = tuple(orders)
+        self.orders: tuple[int, ...] = tuple(map(int, orders))
 
     @property
     def order(self) -> int:
@@ -71,6 +72,8 @@ class CyclicProduct:
             got = f.shape[1] if f.ndim > 1 else "no"
             raise ValueError(f"{got} group entries in {tuple(f.shape)}, {self.order} expected by {self}")
         shifts = tuple(-e for e in self._checked(element))
+        if not shifts:
+            return f.clone()
         unfolded = f.unflatten(1, self.orders)
         return torch.roll(unfolded, shifts, tuple(range(1, 1 + len(shifts)))).reshape(f.shape)
 

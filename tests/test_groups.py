@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -60,9 +61,24 @@ def test_action_keeps_its_input_its_dtype_and_the_gradient():
     assert g.grad[0].sum(1).tolist() == [0, 2, 0]
 
 
-@pytest.mark.parametrize("bad", [0, -1, 2.0, "4", True, None])
+def test_a_product_of_nothing_acts_by_nothing():
+    f = torch.rand(2, 1, 3)
+    acted = CyclicProduct().act(f, ())
+    assert torch.equal(acted, f)
+    assert acted.data_ptr() != f.data_ptr()
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    group = ColorGroup(hue=np.int64(4))
+    assert group == ColorGroup(hue=4)
+    assert repr(group) == repr(ColorGroup(hue=4))
+    with pytest.raises(ValueError, match="must be a whole number"):
+        ColorGroup(hue=np.int64(0))
+
+
+@pytest.mark.parametrize("bad", [0, -1, 2.0, "4", True, None, np.bool_(True), np.float64(2)])
 def test_orders_must_be_whole_and_positive(bad):
-    with pytest.raises(ValueError, match=rf"the saturation order must be a whole number >= 1, got {bad!r}"):
+    with pytest.raises(ValueError, match=rf"the saturation order must be a whole number >= 1, got {re.escape(repr(bad))}"):
         ColorGroup(4, bad, 1)
     with pytest.raises(ValueError, match="scale order"):
         ScaleGroup(bad)
