@@ -42,8 +42,15 @@ def library(source: str) -> ctypes.CDLL:
 
 
 def folder() -> Path:
-    """Where compiled code is kept: `t3cen` in `$XDG_CACHE_HOME`, `~/.cache` if that is not set."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "t3cen"
+    """Where compiled code is kept: `t3cen` in `$XDG_CACHE_HOME`, `~/.cache` if that is not set.
+
+    Raises:
+        UnavailableError: neither is set, and the system knows no home of this user.
+    """
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "t3cen"
+    except RuntimeError as error:
+        raise UnavailableError(f"no folder to keep compiled code in: {error}; set XDG_CACHE_HOME") from error
 
 
 def compiler() -> list[str]:

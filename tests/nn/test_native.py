@@ -58,6 +58,17 @@ def test_many_processes_at_once(cache):
     assert [file.suffix for file in cache.iterdir()] == [".so"]
 
 
+def test_a_user_without_a_home_has_no_compiled_code(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+
+    def home():
+        raise RuntimeError("no home directory")
+
+    monkeypatch.setattr(native.Path, "home", home)
+    with pytest.raises(native.UnavailableError, match="home directory; set XDG_CACHE_HOME"):
+        native.library(SOURCE)
+
+
 def test_mistakes_are_reported():
     with pytest.raises(native.UnavailableError, match=r"cc failed: .*source\.c"):
         native.library("int answer(")
