@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from t3cen.groups import CyclicProduct
 from t3cen.nn.band_limit import Interpolate, Project, along_axes, check_entries
@@ -67,11 +68,18 @@ class GroupActivation(nn.Module):
         # Half precision would leave more error than the aliasing, so the finer group is computed in float32.
         exact = input.to(torch.promote_types(input.dtype, torch.float32))
         with torch.autocast(input.device.type, enabled=False):
-            return self.down(self.nonlinearity(self.up(exact))).to(input.dtype)
+            return self.down(self.at(self.up(exact))).to(input.dtype)
+
+    def at(self, points: Tensor) -> Tensor:
+        """The nonlinearity of values on the finer group, in their precision, which its parameters need not have."""
+        parameters = dict(self.nonlinearity.named_parameters())
+        if all(p.dtype == points.dtype for p in parameters.values()):
+            return self.nonlinearity(points)
+        return functional_call(self.nonlinearity, {name: p.to(points.dtype) for name, p in parameters.items()}, points)
 
     def pieces(self, input: Tensor) -> list[slice]:
         """Slices of the batch whose values on the finer group fit a processor's cache, or a modest part of a GPU's memory."""
-        one = self.up.entries * input[0].numel() // self.group.order
+        one = self.up.entries * input.shape[1:].numel() // self.group.order
         count = max(1, (GPU_PIECE if input.is_cuda else CPU_PIECE) // max(one, 1))
         return [slice(start, start + count) for start in range(0, len(input), count)]
 
@@ -121,6 +129,6 @@ def _gradients(layer: GroupActivation, input: Tensor, gradient: Tensor, paramete
     exact = input.detach().to(torch.promote_types(input.dtype, torch.float32)).requires_grad_()
     with torch.autocast(input.device.type, enabled=False):
         with torch.enable_grad():
-            fine = layer.nonlinearity(layer.up(exact))
+            fine = layer.at(layer.up(exact))
         fine_gradient = along_axes([m.T for m in layer.down.matrices(exact)], gradient.to(exact.dtype))
         return torch.autograd.grad(fine, [exact, *parameters], fine_gradient)

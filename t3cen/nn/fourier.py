@@ -64,8 +64,8 @@ def _composite(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Tran
     rank = signal.rows
     transformed = signal(input.flatten(2)).to(filters.dtype)
     products = F.conv2d(transformed.view(-1, rank * input.shape[2], *input.shape[3:]), filters, bias, *plane, rank)
-    out = output(products.view(input.shape[0], rank, -1)).to(filters.dtype)
-    return out.view(*input.shape[:2], -1, *products.shape[2:])
+    out = output(products.unflatten(1, (rank, -1)).flatten(2)).to(filters.dtype)
+    return out.unflatten(2, (-1, *products.shape[2:]))
 
 
 class _FourierConv(torch.autograd.Function):

@@ -126,6 +126,15 @@ def test_any_image_size_and_shape():
         assert network(torch.rand(1, 3, *size)).shape == (1, 5)
 
 
+@pytest.mark.parametrize(
+    ("group", "options"),
+    [("", {"family": "plain"}), ("h4", {}), ("h3", {"band_limit": True}), ("h3", {"family": "ceconv"})],
+    ids=str,
+)
+def test_a_batch_of_nothing(group, options):
+    assert small("resnet18", group, **options).eval()(torch.rand(0, 3, 16, 16)).shape == (0, 5)
+
+
 def test_z2cnn_says_how_large_an_image_it_needs():
     with pytest.raises(ValueError, match="at least 28x28, got 27x28"):
         small("z2cnn", "h2")(torch.rand(1, 3, 27, 28))

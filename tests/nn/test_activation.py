@@ -124,6 +124,35 @@ def test_half_precision_is_rounded_only_at_the_end():
     torch.testing.assert_close(got.float(), layer(f.bfloat16().float()), rtol=2**-8, atol=0)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("piece", [1, 2**30])
+def test_parameters_in_half_precision_are_used_in_single(dtype, piece, monkeypatch):
+    monkeypatch.setattr(t3cen.nn.activation, "CPU_PIECE", piece)
+    group, f = function((3,), dtype=torch.float32)
+    half, single = (GroupActivation(nn.PReLU(init=0.125), group) for _ in range(2))
+    half.to(dtype)
+    x = f.to(dtype).requires_grad_()
+    exact = x.detach().float().requires_grad_()
+    out, want = half(x), single(exact)
+    assert out.dtype == dtype
+    assert torch.equal(out, want.to(dtype))
+    out.float().square().sum().backward()
+    want.square().sum().backward()
+    torch.testing.assert_close(x.grad.float(), exact.grad, rtol=2e-2, atol=2e-2)
+    torch.testing.assert_close(half.nonlinearity.weight.grad.float(), single.nonlinearity.weight.grad, rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("orders", [(3,), (1, 3), (3, 5)], ids=str)
+def test_an_empty_batch_stays_empty(orders):
+    group, f = function(orders, dtype=torch.float32)
+    layer, empty = GroupActivation(nn.PReLU(), group), f[:0].requires_grad_()
+    out = layer(empty)
+    assert out.shape == empty.shape
+    out.sum().backward()
+    assert empty.grad.shape == empty.shape
+    assert layer.nonlinearity.weight.grad == 0
+
+
 def test_compiled_graphs_see_plain_operations():
     group, f = function((5,))
     layer = GroupActivation(nn.ReLU(), group).double()
