@@ -58,7 +58,7 @@ class Clock:
         """Take in the steps and step times of finished runs."""
         for record in records:
             if record.scale == self.scale and all(change.startswith("data.source=") for change in record.changes):
-                self.steps[record.name] = int(record.content.get("steps", 0))
+                self.steps[record.name] = int(record.content.get("steps") or 0)
                 self.add(str(record.content.get("device", "unknown")), record.name, record.content.get("step_seconds"))
 
     def add(self, device: str, name: str, seconds: float | None) -> None:

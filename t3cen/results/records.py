@@ -80,7 +80,7 @@ class Record:
     @property
     def changes(self) -> tuple[str, ...]:
         """Overrides of the command line that change what is trained, in no order that matters."""
-        overrides = self.content.get("overrides", ())
+        overrides = self.content.get("overrides") or ()
         return tuple(sorted(o for o in overrides if not is_neutral(o)))
 
     @cached_property
@@ -102,11 +102,13 @@ def read(path: Path) -> Record:
     """The record at `path`.
 
     Raises:
-        BadRecord: not JSON, another schema, keys missing, a NaN, training cut short, a test set that does not add up, or a
-            hash that is not that of its configuration.
+        BadRecord: no file, not JSON, another schema, keys missing or of another kind, a NaN, training cut short, a test set
+            that does not add up, or a hash that is not that of its configuration.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_nan)
+    except OSError as error:
+        raise BadRecord(f"it cannot be read ({error.strerror})") from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise BadRecord(f"it is not whole JSON ({error})") from error
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
@@ -114,7 +116,8 @@ def read(path: Path) -> Record:
     _check_keys(content)
     if content.get("status", "finished") != "finished":
         raise BadRecord(f"its status is {content['status']!r}, not finished")
-    _check_length(content)
+    if short := cut_short(content["config"], content.get("steps"), content.get("epochs")):
+        raise BadRecord(f"it is partial: {short}")
     for name, values in content["metrics"]["test"].items():
         _check_test(name, values)
     if content["config_hash"] != config_hash(content["config"]):
@@ -129,19 +132,35 @@ def _check_keys(content: Mapping[str, Any]) -> None:
     for key, kind in kinds.items():
         if not isinstance(content.get(key), kind):
             raise BadRecord(f"{key!r} is missing or not a {kind}")
+    optional: dict[str, type | tuple[type, ...]] = {
+        "overrides": list, "versions": dict, "commit": str, "code_hash": str, "steps": int, "epochs": int,
+        "parameters": int, "macs": int, "step_seconds": (int, float),
+    }  # fmt: skip
+    for key, kind in optional.items():
+        if content.get(key) is not None and not isinstance(content[key], kind):
+            raise BadRecord(f"{key!r} is {content[key]!r}, not a {kind}")
+    if not all(isinstance(line, str) for line in content.get("overrides") or ()):
+        raise BadRecord("'overrides' holds what is no line of a command line")
     if not isinstance(content["data_provenance"].get("source"), str):
         raise BadRecord("data_provenance names no source")
-    if not content["metrics"].get("test"):
+    if not isinstance(content["metrics"].get("test"), dict) or not content["metrics"]["test"]:
         raise BadRecord("it has no test results")
-
-
-def _check_length(content: Mapping[str, Any]) -> None:
-    """Refuse a run that ended before either of the lengths its trainer was given."""
     trainer = content["config"].get("trainer", {})
-    planned = {"steps": trainer.get("max_steps"), "epochs": trainer.get("max_epochs")}
-    planned = {unit: length for unit, length in planned.items() if length is not None and length > 0 and unit in content}
-    if planned and all(content[unit] < length for unit, length in planned.items()):
-        raise BadRecord("it is partial: " + ", ".join(f"{content[unit]} of {length} {unit}" for unit, length in planned.items()))
+    if not isinstance(trainer, dict):
+        raise BadRecord(f"its configuration has the trainer {trainer!r}")
+    for key in ("max_steps", "max_epochs"):
+        if not isinstance(trainer.get(key, 0), int | None):
+            raise BadRecord(f"its configuration has the trainer.{key} {trainer[key]!r}")
+
+
+def cut_short(config: Mapping[str, Any], steps: int | None, epochs: int | None) -> str:
+    """`2 of 3 epochs`, where training ended before either of the lengths its trainer was given; nothing where it did not."""
+    trainer = config.get("trainer", {})
+    ways = {"steps": (steps, trainer.get("max_steps")), "epochs": (epochs, trainer.get("max_epochs"))}
+    planned = {unit: (done, length) for unit, (done, length) in ways.items() if done is not None and (length or 0) > 0}
+    if any(done >= length for done, length in planned.values()):
+        return ""
+    return ", ".join(f"{done} of {length} {unit}" for unit, (done, length) in planned.items())
 
 
 def _check_test(name: str, values: Mapping[str, Any]) -> None:

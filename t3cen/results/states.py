@@ -44,7 +44,7 @@ def _state(folder: Path) -> State:
             return State("failed", f"its result is refused: {error}", folder=folder)
         kind = "done" if is_current(record) else "stale"
         reason = "" if kind == "done" else "its configuration is not the one composed today"
-        return State(kind, reason, int(record.content.get("steps", 0)), record.content.get("step_seconds"), folder)
+        return State(kind, reason, int(record.content.get("steps") or 0), record.content.get("step_seconds"), folder)
     found = outcome(folder, {})
     return State(found.state, found.reason if found.state == "failed" else "", steps_done(folder), folder=folder)
 

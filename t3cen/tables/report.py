@@ -130,7 +130,7 @@ def _environment(records: Sequence[Record]) -> list[tuple[str, str]]:
         entries = {
             "device": record.content.get("device", "unknown"),
             "commit": record.commit[:10],
-            **record.content.get("versions", {}),
+            **(record.content.get("versions") or {}),
         }
         for key, value in entries.items():
             counts.setdefault(key, Counter())[str(value)] += 1

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from t3cen.results.identity import NEUTRAL, config_hash
+from t3cen.results.records import BadRecord, read
 from t3cen.training.files import write_json, writer
 
 RESULT, FAILURE, CONFIG, JOB, CHECKPOINTS = "result.json", "failure.json", "config.json", "job.json", "checkpoints"
 LOG = "train.log"
+REFUSED = "result.refused.json"
 
 
 @dataclass(frozen=True)
@@ -25,17 +27,21 @@ class Outcome:
 
 
 def outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
-    """Where the run that `config` describes stands in `folder`."""
+    """Where the run that `config` describes stands in `folder`; failed too where `records.read` refuses its result."""
+    refused = None
     if (folder / RESULT).exists():
         try:
-            found = json.loads((folder / RESULT).read_text())["config"]
-        except (ValueError, KeyError, TypeError) as error:
-            return Outcome("stale", f"{folder / RESULT} cannot be read ({type(error).__name__}: {error})")
-        if config_hash(found) == config_hash(config):
-            return Outcome("done")
-        return Outcome("stale", f"{folder} holds the result of another configuration ({changes(found, config)})")
+            found = read(folder / RESULT).config
+        except BadRecord as error:
+            refused = Outcome("failed", f"its result is refused: {error}")
+        else:
+            if config_hash(found) == config_hash(config):
+                return Outcome("done")
+            return Outcome("stale", f"{folder} holds the result of another configuration ({changes(found, config)})")
     if process := writer(folder):
         return Outcome("running", process)
+    if refused is not None:
+        return refused
     if (folder / FAILURE).exists():
         try:
             failure = json.loads((folder / FAILURE).read_text())

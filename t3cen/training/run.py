@@ -25,6 +25,7 @@ from t3cen.models.network import Network
 from t3cen.nn import LCERLifting
 from t3cen.nn.allocator import keep_freed_memory
 from t3cen.results.identity import config_hash
+from t3cen.results.records import cut_short
 from t3cen.task import BatchAugment, Classification
 from t3cen.training import cost, provenance
 from t3cen.training.callbacks import Bar, PlainProgress, Stopwatch
@@ -32,7 +33,7 @@ from t3cen.training.checkpoints import FINAL, LAST, PREVIOUS, Checkpoints, resum
 from t3cen.training.files import only_writer, write_json
 from t3cen.training.loggers import csv_logger, mirror
 from t3cen.training.mirror import Mirror
-from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, RESULT, outcome
+from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, REFUSED, RESULT, outcome
 from t3cen.training.plan import Job
 from t3cen.training.schedule import schedule
 
@@ -49,21 +50,24 @@ def run(job: Job) -> Path:
 
     Raises:
         RunInProgress: another process is at work on this folder.
-        ValueError: the folder holds the result of another configuration, or a setting is out of its range.
+        ValueError: the folder holds the result of another configuration, a setting is out of its range, or training ended
+            before the length it was given (`+trainer.max_time`).
     """
     config, folder = job.config, job.folder
     result = folder / RESULT
     if rank_zero_only.rank:  # type: ignore[attr-defined]  # one of several processes of a run; the first one holds the folder
-        if not result.exists():
+        if outcome(folder, config).state not in ("done", "stale"):
             _train_and_test(config, folder, None)
         return result
     with only_writer(folder):
-        if result.exists():
-            found = outcome(folder, config)
-            if found.state == "stale":
-                raise ValueError(f"{found.reason}; move that folder away, or delete it, to train the run again")
+        found = outcome(folder, config)
+        if found.state == "stale":
+            raise ValueError(f"{found.reason}; move that folder away, or delete it, to train the run again")
+        if found.state == "done":
             log.info("%s is finished and is not trained again", job.title)
             return result
+        if result.exists():  # no record of this run, see `records.read`
+            log.warning("%s is refused, kept as %s, and the run is trained again", result, result.replace(folder / REFUSED).name)
         (folder / FAILURE).unlink(missing_ok=True)
         write_json(folder / CONFIG, config)
         copy = mirror(folder, config)
@@ -193,6 +197,8 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         log.info("going on from %s", resume)
     trainer.fit(task, data, ckpt_path=resume)
     steps, epochs = trainer.global_step, trainer.current_epoch
+    if short := cut_short(config, steps, epochs):
+        raise ValueError(f"training ended after {short}; give it less to do (trainer.max_epochs, max_steps) or more time")
     checkpoints.save_trained(trainer)
     if data.validation_names:
         trainer.validate(task, data, verbose=False)  # a last candidate, where training ended between two validations

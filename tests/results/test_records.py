@@ -52,6 +52,13 @@ TEST = {"error": 0.1, "correct": 900, "total": 1000, "loss": 0.5}
         ({"metrics": {"test": {"in": TEST | {"total": 0}}}}, "'in' does not add up|division"),
         ({"metrics": {"test": {"in": {"error": 0.1}}}}, "'in' lacks"),
         ({"epochs": 4}, "partial: 4 of 5 epochs"),
+        ({"metrics": {"test": [1]}}, "no test results"),
+        ({"metrics": {"test": {"in": [0.1]}}}, "'in' lacks"),
+        ({"config": {"trainer": None}}, "has the trainer None"),
+        ({"config": {"trainer": {"max_epochs": "3"}}}, "trainer.max_epochs '3'"),
+        ({"steps": "many"}, "'steps' is 'many'"),
+        ({"overrides": "seed=1"}, "'overrides' is 'seed=1'"),
+        ({"overrides": [3]}, "no line of a command line"),
         ({"config_hash": "0" * 64}, "config_hash is not that of its configuration"),
     ],
 )
@@ -66,6 +73,11 @@ def test_half_a_file_is_refused(result_file):
     path.write_text(path.read_text()[:-40])
     with pytest.raises(BadRecord, match="not whole JSON"):
         read(path)
+
+
+def test_a_link_to_nothing_is_refused(tmp_path):
+    (tmp_path / "result.json").symlink_to(tmp_path / "gone")
+    assert [item.reason for item in load(tmp_path).refused] == ["it cannot be read (No such file or directory)"]
 
 
 def test_load_keeps_the_good_and_names_the_bad(result_file, tmp_path):

@@ -92,6 +92,24 @@ def test_a_bad_setting_is_told_in_one_line(section, key, value, words, tmp_path,
     assert "\n" not in told.split(" (traceback")[0]
 
 
+def test_a_run_cut_short_leaves_no_result_and_a_reason(tmp_path):
+    made = job(tmp_path, max_time={"seconds": 0})
+    assert here(made) == 1
+    assert outcome(tmp_path, made.config).reason.startswith("raised: ValueError: training ended after 0 of 3 epochs")
+    assert not (tmp_path / "result.json").exists()
+
+
+def test_a_result_that_is_refused_is_kept_and_the_run_trained_again(tmp_path):
+    made = job(tmp_path, max_epochs=1)
+    assert here(made) == 0
+    whole = (tmp_path / "result.json").read_text()
+    (tmp_path / "result.json").write_text(json.dumps({**json.loads(whole), "epochs": 0}))
+    assert outcome(tmp_path, made.config).reason == "its result is refused: it is partial: 0 of 1 epochs"
+    assert here(made) == 0
+    assert json.loads((tmp_path / "result.refused.json").read_text())["epochs"] == 0
+    assert json.loads((tmp_path / "result.json").read_text())["metrics"] == json.loads(whole)["metrics"]
+
+
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path, caplog):
     made = job(tmp_path)
     made.config["optimizer"]["lr"] = 1e30

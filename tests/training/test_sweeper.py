@@ -10,12 +10,21 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 
 from t3cen.experiments import register
+from t3cen.results.identity import config_hash
 from t3cen.training.command import CONF
 from t3cen.training.folders import register_resolvers
 from t3cen.training.outcome import fail
 from t3cen.training.plan import compose as compose_job
 from t3cen.training.plugins import share_store
 from t3cen.training.signals import Stopped
+
+
+def record_of(job):
+    """A whole record of a job, as records.read wants it."""
+    config, test = job.config, {"error": 0.0, "correct": 1, "total": 1}
+    named = {key: config[key] for key in ("name", "scale", "seed")}
+    hashed = {"schema": 1, "config": config, "config_hash": config_hash(config)}
+    return {**named, **hashed, "metrics": {"test": {"in": test}}, "data_provenance": {"source": "fake"}}
 
 
 class Recorder:
@@ -34,7 +43,7 @@ class Recorder:
                 trick(job)
                 continue
             job.folder.mkdir(parents=True, exist_ok=True)
-            (job.folder / "result.json").write_text(json.dumps({"config": job.config}))
+            (job.folder / "result.json").write_text(json.dumps(record_of(job)))
         return []
 
 
@@ -126,11 +135,25 @@ def test_a_request_to_stop_ends_the_sweep(sweep, capsys):
     assert "2 missing" in capsys.readouterr().err
 
 
+def test_a_result_that_tables_refuse_is_not_done(sweep, tmp_path, capsys):
+    sweep("seed=1")
+    [path] = tmp_path.rglob("result.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "steps": 1, "epochs": 0}))
+
+    def die(job):
+        raise RuntimeError("no node")
+
+    assert sweep("seed=1", tricks={1: die}) == ([[1]], 1)
+    assert "its result is refused: it is partial: 1 of" in " ".join(capsys.readouterr().err.split())
+    assert sweep("seed=1") == ([[1]], 0)
+
+
 def test_a_result_of_another_configuration_is_left_alone_and_told_about(sweep, tmp_path, capsys):
     sweep("seed=1")
     [path] = tmp_path.rglob("result.json")
     record = json.loads(path.read_text())
     record["config"]["optimizer"]["lr"] = 7.0
+    record["config_hash"] = config_hash(record["config"])
     path.write_text(json.dumps(record))
     calls, status = sweep("seed=1")
     assert calls == []
