@@ -1,6 +1,7 @@
 """Where a run stands, from what lies in its folder: done, running, failed, unfinished or missing."""
 
 import csv
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,9 @@ def state_of(outputs: Path, scale: str, name: str, seed: int) -> State:
 
 
 def _folders(run: Path, seed: int) -> Iterator[Path]:
-    for folder in (run, *sorted(run.glob("data.source=*"))):
-        if (folder / f"seed{seed}").is_dir():
+    for folder in (run, *sorted(run.glob("*data.source=*"))):
+        alone = folder == run or re.fullmatch(r"\+*data\.source=[^,]*", folder.name)  # with other settings it is another run
+        if alone and (folder / f"seed{seed}").is_dir():
             yield folder / f"seed{seed}"
 
 

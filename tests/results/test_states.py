@@ -65,3 +65,12 @@ def test_another_data_source_is_the_same_run(result_file, tmp_path, folder):
     moved.parent.mkdir()
     path.parent.rename(moved)
     assert state(tmp_path).kind == "done"
+
+
+@pytest.mark.parametrize("changes", ["data.source=bundled,model.cover=sine", "+augment.x=1,data.source=bundled"])
+def test_other_settings_are_another_run(result_file, tmp_path, changes):
+    path = result_file("mnist_h4", 1999, {"in": 900}, source="bundled")
+    moved = path.parents[1] / changes / "seed1999"
+    moved.parent.mkdir()
+    path.parent.rename(moved)
+    assert state(tmp_path).kind == "missing"
