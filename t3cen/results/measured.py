@@ -1,7 +1,8 @@
 """Numbers that are measured rather than trained (cost, equivariance error, redundancy): written by scripts, read by tables.
 
 One file is one measurement on one machine, `<outputs>/measured/<table>/<name>.json`, or the JSON of a figure; files are never
-averaged: each cell shows its newest value.
+averaged: each cell shows its newest value by the time written inside. Figures hold no time, and a file's own is that of the
+last copy, so a figure fills only the cells that no measurement file has; of two figures, the first by name.
 """
 
 import json
@@ -27,6 +28,7 @@ class Measurement:
     cells: Mapping[str, float]
     provenance: Mapping[str, Any]
     finished: str
+    """Empty for a figure."""
 
     @property
     def origin(self) -> str:
@@ -79,7 +81,7 @@ def _check(table: Table, cells: Mapping[str, Any]) -> None:
 
 
 def load(outputs: Path, table: str) -> tuple[list[Measurement], list[Refused]]:
-    """Every measurement of `table`, the newest first, and every file that should be one and is not, with its reason.
+    """Every measurement of `table`, the newest first, then figures, and every file that should be one and is not, with why.
 
     Besides measurement files these are the figures (outputs/figures/*.json) whose numbers hold cells of the table.
     """
@@ -103,7 +105,7 @@ def _own(path: Path, table: str) -> Measurement:
     content = json.loads(path.read_text(encoding="utf-8"))
     if content["schema"] != SCHEMA or content["table"] != table:
         raise ValueError(f"it is of table {content['table']!r}, schema {content['schema']!r}")
-    return Measurement(path, table, content["cells"], content["provenance"], content["finished"])
+    return Measurement(path, table, content["cells"], content["provenance"], str(content["finished"]))
 
 
 def _figure(path: Path, table: str) -> Measurement | None:
@@ -115,8 +117,7 @@ def _figure(path: Path, table: str) -> Measurement | None:
     device = {"device": numbers["device"]} if "device" in numbers else {}
     dirty = " with uncommitted changes" if content.get("dirty") else ""
     origin = {**device, "command": content["command"], "commit": str(content.get("commit", "unknown"))[:10] + dirty}
-    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return Measurement(path, table, cells, origin, written.isoformat(timespec="seconds"))
+    return Measurement(path, table, cells, origin, "")
 
 
 def newest(measurements: Iterable[Measurement]) -> dict[str, tuple[float, Measurement]]:

@@ -28,8 +28,8 @@ def measured_table(table: Table, outputs: Path) -> PrintedTable:
         sections.append(PrintedSection(section.title, tuple(column.label for column in section.columns), tuple(rows)))
     used = [m for m in found if any(m is source for _, source in cells.values())]
     lines = [f"Unit: {table.unit}."] if table.unit else []
-    lines += [f"Measured {m.finished}: {m.origin}." for m in used] or ["Not measured yet."]
-    lines += [f"Older, not shown: {m.path.name} ({m.origin})." for m in found if m not in used]
+    lines += [f"Measured{f' {m.finished}' if m.finished else ''}: {m.origin}." for m in used] or ["Not measured yet."]
+    lines += [f"{'Older' if m.finished else 'A figure'}, not shown: {m.path.name} ({m.origin})." for m in found if m not in used]
     lines += [f"Refused: {item.path.name}: {item.reason}." for item in bad]
     return assemble(table, sections, lines)
 
