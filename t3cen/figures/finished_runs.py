@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import torch
 
 from t3cen.figures.networks import load_weights
 from t3cen.models.network import Network
-from t3cen.results.cells import SOURCES
+from t3cen.results.cells import SOURCES, comparable, finished
 from t3cen.results.composition import todays_setting
+from t3cen.results.identity import setting_hash
 from t3cen.results.records import Record, load
 from t3cen.training.provenance import PROJECT
 
@@ -47,6 +49,8 @@ class Runs:
     def get(self, experiments: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Record]]:
         """The records of each experiment, one per seed, all of today's configuration, of one data source for all.
 
+        As in tables, the records of an experiment are of one training code, those of one data set of the same pictures.
+
         Args:
             experiments: names of `train.py experiment=`, each optionally with settings after blanks:
                 `"shapes3d_sat_lcer_s3 step_jitter=true"`.
@@ -71,7 +75,7 @@ class Runs:
         # Everything in one figure is of one source, the most trusted that has every run; pictures are never mixed.
         every: dict[str, list[Record]] = {name: [] for name in experiments}
         for source in SOURCES:
-            chosen = {name: _one_each([r for r in found if r.source == source], seeds) for name, found in candidates.items()}
+            chosen = _comparable({name: [r for r in found if r.source == source] for name, found in candidates.items()}, seeds)
             if all(len(found) == len(seeds) for found in chosen.values()):
                 return chosen
             if sum(map(len, chosen.values())) > sum(map(len, every.values())):
@@ -103,10 +107,30 @@ class Runs:
                 raise RuntimeError(f"training {name} ended with status {status}: {' '.join(command[1:])}")
 
 
-def _one_each(records: Sequence[Record], seeds: Sequence[int]) -> list[Record]:
-    """The newest record of each seed, in the order of the seeds."""
-    newest = {r.seed: r for r in sorted(records, key=lambda r: str(r.content.get("finished", "")))}
-    return [newest[seed] for seed in seeds if seed in newest]
+def _comparable(candidates: Mapping[str, Sequence[Record]], seeds: Sequence[int]) -> dict[str, list[Record]]:
+    """The records of each experiment that may be averaged; where data settings are equal, of the same data for all."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name, records in candidates.items():
+        alike[setting_hash(records[0].config["data"]) if records else name].append(name)
+    chosen: dict[str, list[Record]] = {}
+    for names in alike.values():
+        data = sorted({record.provenance for name in names for record in candidates[name]}) or [""]
+        ways = [{name: _group([r for r in candidates[name] if r.provenance == one], seeds) for name in names} for one in data]
+        chosen |= max(ways, key=lambda way: _rank([record for records in way.values() for record in records]))
+    return {name: chosen[name] for name in candidates}
+
+
+def _group(records: Sequence[Record], seeds: Sequence[int]) -> list[Record]:
+    """The newest record of each seed, in the order of the seeds, out of the group with the most seeds, then of today's code."""
+    groups: dict[tuple[object, ...], dict[int, Record]] = defaultdict(dict)
+    for record in sorted(records, key=finished):
+        groups[comparable(record)][record.seed] = record
+    chosen = [[newest[seed] for seed in seeds if seed in newest] for newest in groups.values()]
+    return max(chosen, key=_rank, default=[])
+
+
+def _rank(records: Sequence[Record]) -> tuple[object, ...]:
+    return len(records), all(r.is_of_todays_code for r in records), max(map(finished, records), default=("", ""))
 
 
 def trained_network(record: Record) -> tuple[Network, Any]:

@@ -126,12 +126,10 @@ def _select(run: str, records: Iterable[Record], seeds: Sequence[int], mix_code:
     groups: dict[tuple[object, ...], list[Record]] = defaultdict(list)
     for record in records:
         if not _variant(record) and record.seed in seeds:
-            sizes = tuple(sorted((name, values["total"]) for name, values in record.tests.items()))
-            code = "" if mix_code else record.code
-            groups[(record.setting, record.provenance, code, sizes)].append(record)
+            groups[comparable(record, mix_code)].append(record)
     candidates = []
     for members in groups.values():
-        newest = {record.seed: record for record in sorted(members, key=_finished)}
+        newest = {record.seed: record for record in sorted(members, key=finished)}
         drop([r for r in members if newest[r.seed] is not r], "seeds recorded twice; the newest record of each counts")
         candidates.append(Group(tuple(newest[seed] for seed in seeds if seed in newest)))
     if not candidates:
@@ -143,11 +141,18 @@ def _select(run: str, records: Iterable[Record], seeds: Sequence[int], mix_code:
     return Selection(best, tuple(aside))
 
 
+def comparable(record: Record, mix_code: bool = False) -> tuple[object, ...]:
+    """What records of one run must have in common to be averaged: configuration, data, code (unless mixed) and test sets."""
+    sizes = tuple(sorted((name, values["total"]) for name, values in record.tests.items()))
+    return record.setting, record.provenance, "" if mix_code else record.code, sizes
+
+
 def _variant(record: Record) -> bool:
     return any(not change.lstrip("+").startswith("data.source=") for change in record.changes)
 
 
-def _finished(record: Record) -> tuple[str, str]:
+def finished(record: Record) -> tuple[str, str]:
+    """A key that sorts records by when they were finished."""
     return str(record.content.get("finished", "")), str(record.path)
 
 
@@ -159,7 +164,7 @@ def _rank(group: Group) -> tuple[object, ...]:
         trust,
         group.first.is_of_todays_code,
         len(group.records),
-        max(_finished(record) for record in group.records),
+        max(finished(record) for record in group.records),
     )
 
 

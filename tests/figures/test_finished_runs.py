@@ -9,17 +9,17 @@ from t3cen.results.identity import config_hash
 from t3cen.training.run import make_data, make_network
 
 
-def _record(outputs, experiment, seed, *, scale="smoke", changes=(), source="bundled", correct=70):
+def _record(outputs, experiment, seed, *, scale="smoke", changes=(), source="bundled", correct=70, code="", **data):
     """A record as a finished run leaves it, written by hand: reading is what is tested here."""
     config = training_config([f"experiment={experiment}", f"scale={scale}", f"seed={seed}", *changes])
-    folder = outputs / scale / experiment / "_".join([*changes, f"seed{seed}"])
+    folder = outputs / scale / experiment / "_".join([*changes, code, *data.values(), f"seed{seed}"])
     folder.mkdir(parents=True)
     tests = {name: {"error": 1 - correct / 100, "correct": correct, "total": 100, "loss": 1.0} for name in ("in", "shift")}
     trainer = config["trainer"]
     content = {
         "schema": 1, "status": "finished", "name": experiment, "scale": scale, "seed": seed, "config": config,
-        "config_hash": config_hash(config), "metrics": {"test": tests}, "data_provenance": {"source": source},
-        "overrides": [f"experiment={experiment}", *changes], "epochs": trainer["max_epochs"] or 0,
+        "config_hash": config_hash(config), "metrics": {"test": tests}, "code_hash": code,
+        "data_provenance": {"source": source, **data}, "overrides": [f"experiment={experiment}", *changes], "epochs": trainer["max_epochs"] or 0,
         "steps": max(trainer["max_steps"] or 0, 0), "finished": "2026-01-01T00:00:00+00:00",
     }  # fmt: skip
     (folder / "result.json").write_text(json.dumps(content))
@@ -73,6 +73,29 @@ def test_sources_are_never_mixed(tmp_path):
     _record(tmp_path, "mnist_h3", 1999)
     with pytest.raises(FileNotFoundError):
         Runs("smoke", str(tmp_path)).get(["mnist_h4", "mnist_h3"], [1999])
+
+
+def test_training_codes_are_not_mixed(tmp_path):
+    _record(tmp_path, "mnist_h4", 1999, code="old", correct=60)
+    _record(tmp_path, "mnist_h4", 2000, code="old", correct=61)
+    _record(tmp_path, "mnist_h4", 2000, code="new", correct=90)
+    runs = Runs("smoke", str(tmp_path))
+    assert [r.code for r in runs.get(["mnist_h4"], [1999, 2000])["mnist_h4"]] == ["old", "old"]
+    _record(tmp_path, "mnist_h4", 2001, code="new")
+    with pytest.raises(FileNotFoundError, match="seed=2001 "):
+        runs.get(["mnist_h4"], [1999, 2000, 2001])
+
+
+def test_data_of_one_source_that_differ_are_not_mixed(tmp_path):
+    for experiment, kinds in {"mnist_h4": ("first", "other"), "mnist_z2cnn": ("other",)}.items():
+        for kind in kinds:
+            _record(tmp_path, experiment, 1999, fingerprint=kind)
+    _record(tmp_path, "mnist_h3", 1999, fingerprint="first")
+    runs = Runs("smoke", str(tmp_path))
+    found = runs.get(["mnist_h4", "mnist_z2cnn"], [1999])
+    assert {r.content["data_provenance"]["fingerprint"] for records in found.values() for r in records} == {"other"}
+    with pytest.raises(FileNotFoundError):
+        runs.get(["mnist_h3", "mnist_z2cnn"], [1999])
 
 
 def test_the_weights_are_those_of_the_checkpoint(tmp_path):
