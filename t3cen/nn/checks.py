@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.parametrize import is_parametrized
 
 TOLERANCE = 1e-5  # resizing and colour conversion leave values a few rounding errors outside [0, 1]
 
@@ -48,4 +49,19 @@ def _check_range(rgb: Tensor) -> None:
         raise ValueError(
             f"RGB values must lie in [0, 1], got [{low:.6g}, {high:.6g}]; "
             "divide 8-bit images by 255 and leave normalisation to the network, which does it after lifting"
+        )
+
+
+def check_own_parameters(layer: nn.Module) -> None:
+    """Refuse a layer whose parameters `torch.nn.utils.parametrize` makes out of others: they cannot be replaced.
+
+    Raises:
+        ValueError: such a layer.
+    """
+    if is_parametrized(layer):
+        # Not done here: torch would take them from the layer's copies too, which share its class.
+        names = ", ".join(layer.parametrizations)  # type: ignore[arg-type]
+        raise ValueError(
+            f"{type(layer).__name__} has a parametrised {names}, which cannot be replaced; "
+            "call torch.nn.utils.parametrize.remove_parametrizations on the layer first"
         )

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from t3cen.groups import CyclicProduct
 from t3cen.nn.bilinear import cyclic_convolution
+from t3cen.nn.checks import check_own_parameters
 from t3cen.nn.direct import direct_group_conv2d
 from t3cen.nn.factors import Name
 from t3cen.nn.filter_cache import FilterCache
@@ -127,9 +128,13 @@ class GroupConv2d(nn.Module):
 
         The layer computes what it did and moves between devices and precisions as before, but cannot be trained. The direct
         backend uses filters as they are, and is left alone.
+
+        Raises:
+            ValueError: the parameters are made of others by `torch.nn.utils.parametrize`.
         """
         if self.resolved_backend == "direct" or self.fixed is not None:
             return
+        check_own_parameters(self)
         with torch.no_grad():
             self.fixed = self._transform_filters().to(self.weight.dtype, copy=True)
         for name in self.factors:

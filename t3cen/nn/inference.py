@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
+from t3cen.nn.checks import check_own_parameters
 from t3cen.nn.group_conv import GroupConv2d
 
 CONVOLUTIONS = (GroupConv2d, nn.Conv2d)
@@ -31,8 +32,12 @@ def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
         example: an input, in the network's precision and on its device; its values do not matter.
 
     Raises:
-        ValueError: the copy does not compute the same, because the output of a convolution is used beside its norm.
+        ValueError: the copy does not compute the same, because the output of a convolution is used beside its norm; a
+            convolution is parametrised (`torch.nn.utils.parametrize`).
     """
+    for module in network.modules():
+        if isinstance(module, CONVOLUTIONS):
+            check_own_parameters(module)
     made = copy.deepcopy(network).eval().requires_grad_(False)
     with torch.no_grad():
         want = made(example)

@@ -6,6 +6,8 @@ import pickle
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations
+from torch.nn.utils.parametrize import remove_parametrizations
 
 from t3cen.groups import ColorGroup, CyclicProduct
 from t3cen.models import build
@@ -86,6 +88,22 @@ def test_the_copy_is_an_ordinary_module():
     assert largest_difference(copy.deepcopy(made).double()(rgb.double()), want.double()) < 1e-5
     with torch.autocast("cpu", torch.bfloat16):
         assert largest_difference(made(rgb).float(), want) < 0.1
+
+
+@pytest.mark.parametrize("backend", ["direct", "fourier"])
+@torch.no_grad()
+def test_parametrised_filters_are_refused_and_left_whole(backend):
+    network = trained("z2cnn", group="h3", width=8, backend=backend).eval()
+    layer = parametrizations.weight_norm(network.classifier)
+    want = network(images())
+    with pytest.raises(ValueError, match=r"parametrised weight, .*remove_parametrizations"):
+        for_inference(network, images())
+    if backend == "fourier":
+        with pytest.raises(ValueError, match="parametrised weight"):
+            layer.fix_filters()
+    assert torch.equal(network(images()), want)
+    remove_parametrizations(layer, "weight")
+    assert largest_difference(for_inference(network, images())(images()), want) < 1e-5
 
 
 @pytest.mark.parametrize(
