@@ -16,6 +16,16 @@ class Plane(NamedTuple):
     dilation: Pair = (1, 1)
 
     def output_size(self, size: Sequence[int], kernel: Sequence[int]) -> Pair:
-        """Height and width after a kernel of this size."""
+        """Height and width after a kernel of this size.
+
+        Raises:
+            ValueError: the kernel is larger than the map.
+        """
         height, width = ((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(size, kernel, *self, strict=True))
+        if height < 1 or width < 1:
+            raise ValueError(f"a kernel of {_by(kernel)} does not fit on a map of {_by(size)} with {self}")
         return height, width
+
+
+def _by(sides: Sequence[int]) -> str:
+    return "x".join(map(str, sides))

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+import re
 
 import pytest
 import torch
@@ -201,6 +202,16 @@ def test_wrong_input_says_both_numbers(shape, numbers, backend):
     conv = layer((2, 3), backend=backend, dtype=torch.float32)
     with pytest.raises(ValueError, match=".*".join(numbers)):
         conv(torch.zeros(shape))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("orders", [(1,), (4,)], ids=str)
+@pytest.mark.parametrize("plane", [(2, 5), (5, 2), (1, 1)], ids=str)
+def test_a_kernel_larger_than_the_map_is_named(plane, orders, backend):
+    conv = layer(orders, backend=backend, channels=(64, 64))
+    with pytest.raises((ValueError, RuntimeError), match=r"(?i)kernel.*\b3 ?x ?3") as error:
+        conv(function(orders, channels=64, plane=plane))
+    assert re.search(r"{} ?x ?{}".format(*plane), str(error.value))
 
 
 @pytest.mark.parametrize(
