@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -114,6 +115,12 @@ def ceconv(group: ColorGroup, *, backend: str, separable: bool, **_: Any) -> Fam
 
 
 FAMILIES: dict[str, FamilyBuilder] = {f.__name__: f for f in (plain, gray, t3cen, t3cen_rgb, t3cen_scale, lcer, ceconv)}
+
+
+def takers(option: str) -> list[str]:
+    """The families that an option of `build` means something to."""
+    return [name for name, build in FAMILIES.items() if option in inspect.signature(build).parameters]
+
 
 CONTINUOUS = ("t3cen", "t3cen_rgb", "t3cen_scale")
 """The families whose group is a circle sampled: others have no rotations between their steps to be equivariant to."""

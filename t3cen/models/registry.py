@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from t3cen.color import get_color_space
+from t3cen.covers import get_cover
 from t3cen.groups import ColorGroup, CyclicProduct
-from t3cen.models.families import CONTINUOUS, FAMILIES, Family, keep_band
+from t3cen.models.families import CONTINUOUS, FAMILIES, Family, keep_band, takers
 from t3cen.models.network import Network
 from t3cen.models.resnet import BasicBlock, Bottleneck, ResNet
 from t3cen.models.widths import fixed_parameters
@@ -103,8 +105,8 @@ def build(
         a `Network` from `(B, 3, H, W)` RGB in [0, 1] to logits `(B, num_classes)`.
 
     Raises:
-        ValueError: an unknown name or family, a group the family does not support, too few classes or channels, a
-            `separable` or `recompute` that is no bool.
+        ValueError: an unknown name, family, cover or colour space, a group the family does not support, an option of another
+            family, too few classes or channels, a `separable` or `recompute` that is no bool.
     """
     if name not in ARCHITECTURES:
         raise ValueError(f"unknown network {name!r}; known: {', '.join(names())}")
@@ -119,6 +121,11 @@ def build(
             raise ValueError(f"{option} must be true or false, got {value!r}")
     if isinstance(group, str):
         group = ColorGroup.parse(group)
+    get_cover(cover)  # also where a family has no use for it: the trainer's step jitter has
+    get_color_space(color_space)
+    for option, given in (("color_space", color_space != "hsl"), ("lcer", bool(lcer)), ("separable", separable)):
+        if given and family not in takers(option):
+            raise ValueError(f"{option} is an option of {', '.join(takers(option))}; the family {family!r} has no use for it")
     parts = FAMILIES[family](
         group, cover=cover, backend=backend, color_space=color_space, lcer=dict(lcer or {}), separable=separable
     )

@@ -180,6 +180,11 @@ def test_macs_do_not_depend_on_what_was_evaluated_before():
         ({"family": "ceconv", "group": "s3"}, "hue"),
         ({"cover": "square"}, "triangle"),
         ({"backend": "fft"}, "fft"),
+        ({"family": "plain", "group": "", "cover": "square"}, "unknown cover 'square'"),
+        ({"family": "ceconv", "color_space": "cmyk"}, "cmyk"),
+        ({"family": "t3cen_rgb", "color_space": "hsv"}, "color_space is an option of t3cen, lcer; the family 't3cen_rgb'"),
+        ({"separable": True}, "separable is an option of ceconv; the family 't3cen'"),
+        ({"lcer": {"frac_space": 0.5}}, "lcer is an option of lcer; the family 't3cen'"),
         ({"recompute": "maybe"}, "recompute must be true or false"),
     ],
 )
