@@ -11,6 +11,7 @@ class GroupBatchNorm2d(nn.BatchNorm2d):
 
     One statistic per (group element, channel) would be equivariant in training, where the batch's own statistics move
     with the group, but not in evaluation, where the running ones stay. Shared statistics are equivariant in both.
+    `nn.SyncBatchNorm.convert_sync_batchnorm` knows only the type it inherits from, and would take the group for the channels.
 
     Args: those of `nn.BatchNorm2d`.
 
