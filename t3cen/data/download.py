@@ -56,7 +56,7 @@ def fetch(remote: Remote, target: Path, timeout: float = 60.0) -> Path:
     failures = []
     for url in remote.urls:
         try:
-            _receive(url, part, remote.size, timeout)
+            _receive(url, part, remote, timeout)
         except urllib.error.HTTPError as error:
             failures.append(f"{url}: the server answers {error.code} {error.reason}")
         except (urllib.error.URLError, TimeoutError, ConnectionError, OSError) as error:
@@ -74,12 +74,21 @@ def fetch(remote: Remote, target: Path, timeout: float = 60.0) -> Path:
     )
 
 
-def _receive(url: str, part: Path, size: int | None, timeout: float) -> None:
+def _receive(url: str, part: Path, remote: Remote, timeout: float) -> None:
     have = part.stat().st_size if part.exists() else 0
-    if size is not None and have == size:
+    if have and have == remote.size:
         return
     request = urllib.request.Request(url, headers={"User-Agent": "t3cen", **({"Range": f"bytes={have}-"} if have else {})})
-    with urllib.request.urlopen(request, timeout=timeout) as answer:
+    try:
+        answer = urllib.request.urlopen(request, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        if error.code != 416 or not have:
+            raise
+        if not _proven(remote, part):  # nothing follows what has come, and that is not the file
+            part.unlink()
+            _receive(url, part, remote, timeout)
+        return
+    with answer:
         # 206: the server goes on from where we stopped; 200: it begins again
         mode = "ab" if answer.status == 206 else "wb"
         expected = int(answer.headers.get("Content-Length") or 0) + (have if mode == "ab" else 0)
@@ -105,6 +114,15 @@ def verify(remote: Remote, path: Path) -> None:
             found = checksum(path, name)
             if found != expected:
                 raise DataError(f"{path} has {name} {found}, {expected} expected; delete it and download again")
+
+
+def _proven(remote: Remote, path: Path) -> bool:
+    """Whether a file has the published checksum; False where none is known."""
+    try:
+        verify(remote, path)
+    except DataError:
+        return False
+    return bool(remote.md5 or remote.sha256)
 
 
 def checksum(path: Path, algorithm: str) -> str:

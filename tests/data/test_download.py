@@ -26,6 +26,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
             return
         start = int(asked.split("=")[1].rstrip("-")) if asked and self.path != "/plain" else 0
+        if start >= len(CONTENT):
+            self.send_error(416)
+            return
         body = CONTENT[start:]
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(body)))
@@ -67,6 +70,21 @@ def test_goes_on_where_it_stopped(server, tmp_path, path):
     assert (tmp_path / "x").read_bytes() == CONTENT
     assert Handler.ranges == ["bytes=1000-"]
     assert not (tmp_path / "x.part").exists()
+
+
+@pytest.mark.parametrize(
+    ("come", "known", "asked"),
+    [
+        (CONTENT, {}, [f"bytes={len(CONTENT)}-"]),  # stopped between the last byte and the name
+        (CONTENT[::-1], {}, [f"bytes={len(CONTENT)}-", None]),
+        (CONTENT + b"more", {"md5": None}, [f"bytes={len(CONTENT) + 4}-", None]),
+    ],
+)
+def test_a_part_that_nothing_follows_is_whole_or_fetched_anew(server, tmp_path, come, known, asked):
+    (tmp_path / "x.part").write_bytes(come)
+    fetch(remote(f"{server}/file", size=None, **known), tmp_path / "x")
+    assert (tmp_path / "x").read_bytes() == CONTENT
+    assert Handler.ranges == asked
 
 
 def test_broken_off_is_kept_and_not_taken_for_whole(server, tmp_path):
