@@ -83,7 +83,7 @@ class TrainItems(Dataset[Any]):
         crop: random place, size and mirror image, or None.
         augmentation: from uint8 to one or several float images, or None.
         seed: with epoch and index it decides both.
-        view: a fixed crop or size, before all else, or None.
+        view: a fixed crop or size, before all but an augmentation of stored pictures, or None.
     """
 
     def __init__(
@@ -107,18 +107,18 @@ class TrainItems(Dataset[Any]):
         epoch, index = draw if isinstance(draw, tuple) else (0, draw)
         at = int(self.indices[index])
         picture = self.source.picture(at)
+        if self.crop is None and self.augmentation is None:
+            return to_float(picture if self.view is None else self.view(picture)), self.source.label(at)
+        # keyed by the stored picture, so that an augmentation does not change when the training set is cut shorter
+        rng = generator(self.seed, epoch, at)
+        if isinstance(self.augmentation, PictureAugmentation):
+            picture = self.augmentation.picture(picture, at, rng)
         if self.view is not None:
             picture = self.view(picture)
-        if self.crop is not None or self.augmentation is not None:
-            # keyed by the stored picture, so that an augmentation does not change when the training set is cut shorter
-            rng = generator(self.seed, epoch, at)
-            if isinstance(self.augmentation, PictureAugmentation):
-                picture = self.augmentation.picture(picture, at, rng)
-            if self.crop is not None:
-                picture = self.crop(picture, rng)
-            if self.augmentation is not None:
-                return self.augmentation(picture, rng), self.source.label(at)
-        return to_float(picture), self.source.label(at)
+        if self.crop is not None:
+            picture = self.crop(picture, rng)
+        image = to_float(picture) if self.augmentation is None else self.augmentation(picture, rng)
+        return image, self.source.label(at)
 
 
 class TestItems(Dataset[tuple[Tensor, int]]):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 
 import pytest
 import torch
@@ -43,6 +44,18 @@ def root(made, tmp_path):
 
 def items(root, pictures=None, indices=INDICES):
     return TrainItems(pictures or source(), torch.tensor(indices), None, DeepAugment("digits", root), seed=1)
+
+
+def test_a_view_gives_originals_and_variants_one_size(root):
+    for variant in VARIANTS:  # of pictures that were larger than these
+        for index in INDICES:
+            Image.new("RGB", (20, 16)).save(picture_path(folder_of("digits", root), variant, index))
+    augmentation = DeepAugment("digits", root)
+    view = partial(F.interpolate, size=(6, 6))
+    drawn = TrainItems(source(), torch.tensor(INDICES), None, augmentation, 1, view=lambda picture: view(picture[None])[0])
+    images = [drawn[epoch, index][0] for epoch in range(6) for index in range(len(INDICES))]
+    assert {image.shape for image in images} == {(3, 6, 6)}
+    assert 0 < sum(image.max().item() == 0 for image in images) < len(images)
 
 
 def test_each_operation_changes_some_filters_and_leaves_the_others():
