@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,7 +83,11 @@ def _import_split(
                 counts["left out"] += 1
                 continue
             crop = photo.crop((int(x), int(y), int(x + width), int(y + height)))
-            crop.save(folder / split / kind / f"{Path(pictures[image_id]).stem}_{number:03d}.png")
+            place = os.path.relpath(pictures[image_id].with_suffix(""), coco / split).replace(os.sep, "_")
+            name = folder / split / kind / f"{place}_{number:03d}.png"
+            if name.exists():
+                raise broken("kutomadata", path, f"names two photographs alike: {name.name} would be written twice")
+            crop.save(name)
             counts[f"{split}/{kind}"] += 1
     for label in ("ripe", "unripe"):
         if not counts[f"{split}/{label}"]:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,22 @@ class TestCoco:
         assert (ripe == (200, 0, 0)).all()
         data = KUTomaData(root=tmp_path, image_size=16, validation_fraction=0)
         assert len(data.splits.train) == 2
+
+    def test_photographs_of_one_name_in_two_folders_are_two(self, laboro, tmp_path):
+        path = laboro / "annotations" / "train.json"
+        content = json.loads(path.read_text())
+        (laboro / "train" / "more").mkdir()
+        shutil.copy(laboro / "train" / "one.png", laboro / "train" / "more")
+        content["images"].append({"id": 8, "file_name": "more/one.png"})
+        content["annotations"] += [{**box, "image_id": 8} for box in content["annotations"]]
+        path.write_text(json.dumps(content))
+        counts = import_coco(laboro, tmp_path / "two")
+        for kind in ("ripe", "unripe"):
+            assert counts[f"train/{kind}"] == len(list((tmp_path / "two" / "kutomadata" / "train" / kind).iterdir())) == 2
+        content["images"][1]["file_name"] = "one.png"
+        path.write_text(json.dumps(content))
+        with pytest.raises(DataError, match=r"one_000\.png would be written twice"):
+            import_coco(laboro, tmp_path / "again")
 
     def test_half_ripe_may_count_as_unripe(self, laboro, tmp_path):
         counts = import_coco(laboro, tmp_path, unripe=("green", "half_ripened"))
