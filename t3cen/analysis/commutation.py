@@ -12,6 +12,8 @@ from t3cen.groups import CyclicProduct
 from t3cen.nn.lifting import Lifting
 from t3cen.testing import Action, equivariance_error
 
+ROUNDING = 1e-6
+"""Steps this near to a whole number are that number: an amount divided by a step is seldom whole in floating point."""
 Function = Callable[[Tensor], Tensor]
 
 
@@ -37,12 +39,16 @@ class Commutation:
 def translate(group: CyclicProduct) -> Action:
     """How LCER's group acts on a function on it: hue rolls, every other axis moves along and fills with zeros.
 
+    Acting raises ValueError for steps that are not whole to within `ROUNDING`.
+
     Source: paper, `phi_s(s_i, f) = (f_{1+i}, ..., f_M, 0, ..., 0)`.
     """
 
     def act(f: Tensor, element: Sequence[float]) -> Tensor:
         unfolded = f.unflatten(1, group.orders)
-        hue, *values = (int(steps) for steps in element)
+        if any(abs(steps - round(steps)) > ROUNDING for steps in element):
+            raise ValueError(f"{tuple(element)} is no element of {group}: whole steps expected")
+        hue, *values = map(round, element)
         moved = torch.roll(unfolded, -hue, 1)
         for axis, steps in enumerate(values, start=2):
             if steps == 0:
@@ -110,4 +116,6 @@ def steps_of(lifting: Lifting, axis: int, amount: float) -> tuple[float, ...]:
     offset = getattr(lifting, "offset", None)
     color = len(orders) == 3 and axis == 0 and lifting.group.names[0] == "hue"
     one_step = offset(axis, 1) if offset else (1 if color else 2) / orders[axis]
-    return tuple(amount / one_step if at == axis else 0.0 for at in range(len(orders)))
+    steps = amount / one_step
+    steps = float(round(steps)) if abs(steps - round(steps)) <= ROUNDING else steps
+    return tuple(steps if at == axis else 0.0 for at in range(len(orders)))

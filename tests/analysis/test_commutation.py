@@ -23,6 +23,9 @@ def test_translation_fills_with_zeros_and_hue_rolls():
     assert translate(group)(f, (0, -1, 0)).flatten().tolist() == [0, 0, 1, 0, 3, 4]
     assert translate(group)(f, (1, 0, 0)).flatten().tolist() == [3, 4, 5, 0, 1, 2]
     assert translate(group)(f, (0, 3, 0)).abs().sum() == 0
+    assert translate(group)(f, (0, 0.9999999999999996, 0)).flatten().tolist() == [1, 2, 0, 4, 5, 0]
+    with pytest.raises(ValueError, match="whole steps expected"):
+        translate(group)(f, (0, 0.5, 0))
 
 
 def test_t3cen_commutes_on_angles_and_lcer_does_not():
@@ -52,5 +55,7 @@ def test_amounts_become_steps():
     assert steps_of(HSLLifting(ColorGroup(hue=4)), 0, 0.25) == (1.0, 0, 0)
     assert steps_of(HSLLifting(ColorGroup(saturation=4)), 1, -0.5) == (0, -1.0, 0)
     assert steps_of(LCERLifting(ColorGroup(saturation=3)), 1, -0.5) == (0, -1.0, 0)
+    assert steps_of(HSLLifting(ColorGroup(saturation=5)), 1, 1.2) == (0, 3.0, 0)  # 2.9999999999999996
+    assert steps_of(HSLLifting(ColorGroup(saturation=5)), 1, 0.2) == (0, 0.5, 0)
     with pytest.raises(ValueError, match="axis 2 has order 1"):
         steps_of(HSLLifting(ColorGroup(hue=4)), 2, 0.5)
