@@ -58,7 +58,7 @@ def _classified(folder: Path, limit: int) -> tuple[list[Path], list[str]]:
 
 
 def _class_names(folder: Path, files: Sequence[Path]) -> list[str]:
-    return [path.relative_to(folder).parts[0] for path in files]
+    return ["".join(path.relative_to(folder).parts[:1]) for path in files]  # nothing for a folder that is itself the image
 
 
 def _read(files: Sequence[Path]) -> Iterator[Tensor]:

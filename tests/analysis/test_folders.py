@@ -47,6 +47,14 @@ def test_one_folder_whose_classes_are_colours_warns(tmp_path):
     assert found.moves_between_images
 
 
+def test_deployment_may_be_one_image(tmp_path):
+    for at, name in enumerate(("a", "b")):
+        _fill(tmp_path / "train" / name, 0.1, seed=at)
+    _fill(tmp_path / "there", 0.5)
+    found = recommend_folder(tmp_path / "train", tmp_path / "there" / "0.png", groups=("h4", "s4", "l4"), pixels=64)
+    assert found.group == "h4"
+
+
 def test_what_is_wrong_is_said(tmp_path):
     with pytest.raises(FileNotFoundError, match="no folder"):
         recommend_folder(tmp_path / "nowhere")
