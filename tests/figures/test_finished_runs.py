@@ -19,8 +19,9 @@ def _record(outputs, experiment, seed, *, scale="smoke", changes=(), source="bun
     content = {
         "schema": 1, "status": "finished", "name": experiment, "scale": scale, "seed": seed, "config": config,
         "config_hash": config_hash(config), "metrics": {"test": tests}, "code_hash": code,
-        "data_provenance": {"source": source, **data}, "overrides": [f"experiment={experiment}", *changes], "epochs": trainer["max_epochs"] or 0,
-        "steps": max(trainer["max_steps"] or 0, 0), "finished": "2026-01-01T00:00:00+00:00",
+        "data_provenance": {"source": source, **data}, "epochs": trainer["max_epochs"] or 0,
+        "overrides": [f"experiment={experiment}", *changes], "steps": max(trainer["max_steps"] or 0, 0),
+        "finished": "2026-01-01T00:00:00+00:00",
     }  # fmt: skip
     (folder / "result.json").write_text(json.dumps(content))
     return folder, config
