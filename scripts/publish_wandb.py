@@ -10,7 +10,6 @@ longer than --timeout, and nothing of this changes a result.
 
 import argparse
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -23,6 +22,7 @@ from t3cen.tables import html, spreadsheet
 from t3cen.tables.build import build
 from t3cen.tables.printed import PrintedTable
 from t3cen.tables.schema import get_table, tables
+from t3cen.training.files import read_json, write_json
 
 STAMP = "published.json"
 
@@ -116,7 +116,7 @@ def main(arguments: list[str]) -> int:
         print(f"no results at scale {options.scale} to publish")
         return 0
     stamp = options.outputs / "wandb" / STAMP
-    stamps = json.loads(stamp.read_text()) if stamp.exists() else {}
+    stamps = read_json(stamp)
     key, content = f"{options.project}/{options.scale}/{options.table}/{mode}", digest(printed)
     if stamps.get(key) == content:
         print(f"{_tables(printed)}, published before and unchanged")
@@ -124,7 +124,7 @@ def main(arguments: list[str]) -> int:
     stamp.parent.mkdir(parents=True, exist_ok=True)
     status = in_time(arguments, options.timeout)
     if status == 0:
-        stamp.write_text(json.dumps({**stamps, key: content}, indent=1) + "\n")
+        write_json(stamp, {**stamps, key: content})
         written = max(stamp.parent.glob("*run-*"), key=lambda path: path.stat().st_mtime)
         print(f"{_tables(printed)} published {mode}" + ("" if options.online else f"; send them with: wandb sync {written}"))
     return status

@@ -7,7 +7,6 @@ python scripts/status.py --plan --device L40    the whole bill before anything i
 """
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -23,6 +22,7 @@ from t3cen.results.plan import STEP_TIMES, Clock, step_times
 from t3cen.results.records import load
 from t3cen.results.states import State, state_of
 from t3cen.tables.schema import Table, get_table
+from t3cen.training.files import write_json
 
 COLORS = {"done": "green", "running": "cyan", "stale": "yellow", "failed": "red", "unfinished": "yellow", "missing": "dim"}
 console = Console(width=None if sys.stdout.isatty() else 140)
@@ -130,7 +130,7 @@ def measure(runs: Iterable[Run], scale: str, outputs: Path) -> None:
     for run in track(list(runs), description=f"timing on {device}", console=Console(stderr=True)):
         kept[run.name] = step_seconds(compose(run, scale), device)
         (outputs / STEP_TIMES).parent.mkdir(parents=True, exist_ok=True)
-        (outputs / STEP_TIMES).write_text(json.dumps(times, indent=1, sort_keys=True) + "\n")
+        write_json(outputs / STEP_TIMES, times)
 
 
 def main(arguments: list[str] | None = None) -> int:

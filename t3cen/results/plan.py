@@ -1,6 +1,5 @@
 """How long is left: steps still to go times seconds a step, measured on one device."""
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,6 +11,7 @@ from typing import Any
 from t3cen.experiments import Run
 from t3cen.results.composition import compose
 from t3cen.results.records import Record
+from t3cen.training.files import read_json
 
 STEP_TIMES = Path("measured", "step_times.json")
 TRAINING_IMAGES = {
@@ -94,5 +94,4 @@ class Clock:
 
 def step_times(outputs: Path) -> dict[str, dict[str, dict[str, float]]]:
     """Step times that were measured alone (scripts/status.py --measure), as `{device: {scale: {run: seconds}}}`."""
-    path = outputs / STEP_TIMES
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return read_json(outputs / STEP_TIMES)

@@ -40,6 +40,20 @@ def write_json(path: Path, content: Any) -> None:
         raise
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """What `write_json` left in `path`; nothing, with a warning, where it cannot be read or is no mapping."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict):
+            return content
+        log.warning("%s holds no mapping and is left out", path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        log.warning("%s cannot be read (%s) and is left out", path, error)
+    return {}
+
+
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Hold the folder's `run.lock`; the operating system lets go of it when the process ends, however it ends.

@@ -81,7 +81,7 @@ def test_unchanged_results_are_published_once(module, result_file, tmp_path, cap
 
     def publish(arguments, seconds):
         started.append(arguments)
-        (tmp_path / "wandb" / "offline-run-1").mkdir()
+        (tmp_path / "wandb" / "offline-run-1").mkdir(exist_ok=True)
         return 0
 
     monkeypatch.setattr(module, "in_time", publish)
@@ -90,6 +90,10 @@ def test_unchanged_results_are_published_once(module, result_file, tmp_path, cap
     assert [module.main(arguments), module.main(arguments)] == [0, 0]
     assert len(started) == 1
     assert "unchanged" in capsys.readouterr().out
+    stamp = tmp_path / "wandb" / module.STAMP
+    stamp.write_text(stamp.read_text()[:-9])  # cut off
+    assert [module.main(arguments), module.main(arguments)] == [0, 0]
+    assert len(started) == 2
 
 
 def test_what_does_not_end_is_stopped_and_not_taken_for_published(module, result_file, tmp_path, capsys, monkeypatch):

@@ -74,3 +74,13 @@ def test_measure_times_a_real_step(status, tmp_path):
     assert set(scales["smoke"]) == {"kutomadata_h4", "kutomadata_resnet18"}
     assert all(seconds > 0 for seconds in scales["smoke"].values())
     assert device.split(",")[0] in " ".join(out.split())
+
+
+def test_step_times_that_cannot_be_read_are_left_out_and_measured_anew(status, tmp_path, caplog):
+    path = tmp_path / "measured" / "step_times.json"
+    path.parent.mkdir()
+    path.write_text('{"cpu": {"smo')
+    assert status("kutomadata", "--scale", "smoke", "--outputs", tmp_path)[0] == 0
+    assert "step_times.json cannot be read" in caplog.text
+    assert status("kutomadata", "--scale", "smoke", "--measure", "--outputs", tmp_path)[0] == 0
+    assert json.loads(path.read_text())
