@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -96,7 +97,10 @@ class Classification(pl.LightningModule):
         if self.batch_augment is not None:
             generator = torch.Generator(device=self.device)
             # A function of seed, step and process alone, so that a resumed run sees what the uninterrupted one saw.
-            generator.manual_seed(hash((self.seed, self.global_step, self.global_rank)) % 2**63)
+            words = (self.seed, self.global_step, self.global_rank)
+            if self._trainer is not None and self.trainer.accumulate_grad_batches > 1:
+                words += (batch_idx,)  # a step is several batches
+            generator.manual_seed(hash(words) % 2**63)
             augment = self.batch_augment
             images = tuple(augment(v, generator) for v in images) if isinstance(images, tuple) else augment(images, generator)
         loss = self.loss(self.network, images, labels)
@@ -115,6 +119,8 @@ class Classification(pl.LightningModule):
         self.results[stage] = {}
         for name, tally in zip(self.names[stage], self.tallies[stage], strict=True):
             self.results[stage][name] = values = tally.compute()
+            if not math.isfinite(values["loss"]):
+                raise FloatingPointError(f"the loss on the {stage} set {name!r} is {values['loss']}; lower optimizer.lr")
             tally.reset()
             self.log_dict({f"{stage}/{name}/error": values["error"], f"{stage}/{name}/loss": values["loss"]})
 

@@ -1,6 +1,7 @@
 """The training task: exact counting, named sets, seeded batch augmentation."""
 
 import pytest
+import pytorch_lightning as pl
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -72,3 +73,28 @@ def test_batch_augmentation_is_a_function_of_seed_and_step():
         module.training_step((images, torch.zeros(2, dtype=torch.long)), 0)
     torch.testing.assert_close(seen[0], seen[1])
     assert not torch.equal(seen[0], seen[2])
+
+
+@pytest.mark.parametrize(("accumulated", "alike"), [(1, True), (2, False)])
+def test_the_batches_of_one_step_are_augmented_each_its_own_way(accumulated, alike):
+    seen = []
+    augment = lambda images, generator: seen.append(torch.rand(2, generator=generator)) or images  # noqa: E731
+    module = task(batch_augment=augment, seed=1)
+    module.log = lambda *_, **__: None
+    module.trainer = pl.Trainer(accumulate_grad_batches=accumulated, accelerator="cpu", logger=False, enable_checkpointing=False)
+    for at in range(2):
+        module.training_step((torch.zeros(2, 3, 2, 2), torch.zeros(2, dtype=torch.long)), at)
+    assert torch.equal(*seen) == alike
+    words = (1, 0, 0) if alike else (1, 0, 0, 0)
+    assert torch.equal(seen[0], torch.rand(2, generator=torch.Generator().manual_seed(hash(words) % 2**63)))
+
+
+@pytest.mark.parametrize("stage", ["validation", "test"])
+def test_answers_that_are_no_numbers_are_an_error_that_names_the_set(stage):
+    module = task(test_names=("A", "B"), validation_names=("A", "B"))
+    module.log_dict = lambda *_, **__: None
+    batch = torch.rand(2, 3, 2, 2), torch.zeros(2, dtype=torch.long)
+    getattr(module, f"{stage}_step")(batch, 0, 0)
+    getattr(module, f"{stage}_step")((batch[0] * float("nan"), batch[1]), 0, 1)
+    with pytest.raises(FloatingPointError, match=f"the loss on the {stage} set 'B' is nan"):
+        getattr(module, f"on_{stage}_epoch_end")()
