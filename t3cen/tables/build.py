@@ -57,7 +57,7 @@ def _trained(table: Table, cells: Cells, refused: Sequence[Refused]) -> PrintedT
             rows.append(PrintedRow(_label(row, table), tuple(filled), bool(row.published)))
         labels = [_column_label(section, index, table) for index in range(len(section.columns))]
         labels += ["Param"] if any(row.parameters for row in section.rows) else []
-        metrics = [column.metric or table.metric for column in section.columns if not column.quantity]
+        metrics = ["" if column.quantity else column.metric or table.metric for column in section.columns]
         sections.append(_transposed(PrintedSection(section.title, tuple(labels), _marked(rows, metrics)), table.transposed))
     return assemble(table, sections, provenance.lines(table, cells, selections, refused))
 
@@ -108,12 +108,16 @@ def _parameters_cell(row: Row, first: PrintedCell, group: Group | None) -> Print
 
 
 def _marked(rows: list[PrintedRow], metrics: Sequence[str]) -> tuple[PrintedRow, ...]:
-    """Mark the best and second best of each column, ties together; a column of equals has neither, as in the paper."""
+    """Mark the best and second best of each column, ties together.
+
+    A column of equals has neither, as in the paper; nor has one of several data sources, or without a metric.
+    """
     marked = [list(row.cells) for row in rows]
     for index, metric in enumerate(metrics):
         means = {i: round(row.cells[index].ours.mean, 2) for i, row in enumerate(rows) if row.cells[index].ours}  # type: ignore[union-attr]
         ranked = sorted(set(means.values()), reverse=metric == "accuracy")
-        if len(ranked) > 1:
+        sources = {rows[i].cells[index].source for i in means}
+        if metric and len(ranked) > 1 and len(sources) == 1:
             for i, mean in means.items():
                 if mean in ranked[:2]:
                     marked[i][index] = replace(marked[i][index], mark="best" if mean == ranked[0] else "second")

@@ -143,6 +143,8 @@ def _check(table: Table, where: str) -> None:
         raise ValueError(f"{where}: kind {table.kind!r} is none of {', '.join(KINDS)}")
     if table.kind == "trained" and not table.seeds:
         raise ValueError(f"{where}: a trained table needs seeds")
+    if len(set(table.seeds)) != len(table.seeds):
+        raise ValueError(f"{where}: a seed is listed twice in {', '.join(map(str, table.seeds))}")
     for section in table.sections:
         if not section.rows or not section.columns:
             raise ValueError(f"{where}: section {section.title!r} has no rows or no columns")

@@ -41,6 +41,7 @@ def test_cells_come_in_printed_order_with_what_the_paper_prints():
         ("name: plain", "name: h4", "row 'h4' is listed 2 times"),
         ("model: plain", "model: plain, same_as: h3", "same as 'h3', which is no row"),
         ("seeds: [1, 2]", "", "needs seeds"),
+        ("seeds: [1, 2]", "seeds: [1, 2, 1]", "a seed is listed twice in 1, 2, 1"),
         ("source: own", "source: own\nmetric: f1", "metric 'f1' is none of error, accuracy"),
         ("source: own", "source: own\nkind: guessed", "kind 'guessed' is none of"),
         ("test: in", "name: in", "column 'A' needs `data` and `test`"),
