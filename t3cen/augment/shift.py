@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from t3cen.augment.images import to_float
-from t3cen.data.shifts import Uniform
+from t3cen.data.shifts import MODES, Uniform
 
 
 class ColorShift:
@@ -20,7 +20,7 @@ class ColorShift:
         mode: at the ends of saturation and luminance, `clip`, `fold` or `scale`; see `t3cen.data.shifts`.
 
     Raises:
-        ValueError: a range that is not two numbers in order, or all of them empty.
+        ValueError: a range that is not two numbers in order, or all of them empty; an unknown mode.
 
     Not in the paper; our "plain with full-range jitter".
     """
@@ -38,6 +38,8 @@ class ColorShift:
                 raise ValueError(f"{name} must be two numbers, the lowest and the highest shift, got {bounds}")
         if not any(any(bounds) for bounds in ranges.values()):
             raise ValueError("a colour shift with every range at 0 does nothing; use augment=none instead")
+        if mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
         self.shift = Uniform(**ranges, mode=mode)  # type: ignore[arg-type]
 
     def __call__(self, image: Tensor, generator: torch.Generator) -> Tensor:

@@ -31,7 +31,12 @@ def test_is_random_by_its_generator_alone():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({}, "does nothing"), ({"hue": (0.5, -0.5)}, "hue must be two numbers"), ({"saturation": (0.1,)}, "saturation must be two")],
+    [
+        ({}, "does nothing"),
+        ({"hue": (0.5, -0.5)}, "hue must be two numbers"),
+        ({"saturation": (0.1,)}, "saturation must be two"),
+        ({"saturation": (0.1, 0.2), "mode": "bogus"}, "one of clip, fold, scale, got 'bogus'"),
+    ],
 )
 def test_wrong_ranges_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
