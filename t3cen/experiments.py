@@ -97,6 +97,8 @@ def check_overrides(overrides: Iterable[str]) -> None:
     known = {"experiment": list(all_runs()), "sweep": [table.name for table in trained_tables()]}
     for override in overrides:
         key, _, value = override.lstrip("+").partition("=")
+        if "(" in value:  # Hydra's own: glob(mnist_*), choice(...)
+            continue
         for name in value.split(",") if key in known else ():
             if name not in (*known[key], "", "null"):
                 raise ValueError(f"no {key} {name!r}{nearest(name, known[key])}; python train.py --help lists them all")

@@ -71,6 +71,7 @@ def test_two_definitions_of_one_name_are_refused(tmp_path):
 )
 def test_unknown_names_are_refused_with_the_nearest(override, message):
     check_overrides(["seed=3", "experiment=mnist_h4,mnist_z2cnn", "sweep=hue_shift", "experiment=null"])
+    check_overrides(["experiment=glob(mnist_h*)", "sweep=choice(hue_shift)"])
     with pytest.raises(ValueError, match=message):
         check_overrides([override])
 
