@@ -97,7 +97,7 @@ class Classification(pl.LightningModule):
         if self.batch_augment is not None:
             generator = torch.Generator(device=self.device)
             # A function of seed, step and process alone, so that a resumed run sees what the uninterrupted one saw.
-            words = (self.seed, self.global_step, self.global_rank)
+            words: tuple[int, ...] = (self.seed, self.global_step, self.global_rank)
             if self._trainer is not None and self.trainer.accumulate_grad_batches > 1:
                 words += (batch_idx,)  # a step is several batches
             generator.manual_seed(hash(words) % 2**63)

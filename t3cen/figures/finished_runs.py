@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -115,8 +116,8 @@ def _comparable(candidates: Mapping[str, Sequence[Record]], seeds: Sequence[int]
     chosen: dict[str, list[Record]] = {}
     for names in alike.values():
         data = sorted({record.provenance for name in names for record in candidates[name]}) or [""]
-        ways = [{name: _group([r for r in candidates[name] if r.provenance == one], seeds) for name in names} for one in data]
-        chosen |= max(ways, key=lambda way: _rank([record for records in way.values() for record in records]))
+        ways = [[_group([r for r in candidates[name] if r.provenance == one], seeds) for name in names] for one in data]
+        chosen |= zip(names, max(ways, key=lambda way: _rank(list(chain(*way)))), strict=True)
     return {name: chosen[name] for name in candidates}
 
 
