@@ -158,6 +158,8 @@ def _quiet() -> None:
 def _trainer(
     config: Mapping[str, Any], folder: Path, data: ColorData, callbacks: list[pl.Callback], copy: Mirror | None
 ) -> pl.Trainer:
+    if config["trainer"].get("sync_batchnorm"):
+        raise ValueError("trainer.sync_batchnorm would take the group for the channels of group batch norms; leave it out")
     terminal = sys.stderr.isatty()
     settings = {"log_every_n_steps": min(50, len(data.train_dataloader())), **config["trainer"]}
     return pl.Trainer(

@@ -51,6 +51,12 @@ def test_the_reason_of_a_failure_is_left_until_the_run_begins_again(tmp_path, ca
     assert outcome(tmp_path, made.config).state == "done"
 
 
+def test_batch_norms_of_several_processes_are_refused(tmp_path, caplog):
+    made = job(tmp_path, sync_batchnorm=True)
+    assert here(made) == 1
+    assert "trainer.sync_batchnorm would take the group for the channels" in outcome(tmp_path, made.config).reason
+
+
 def test_a_run_that_dies_before_it_begins_does_not_give_the_reason_of_last_time(tmp_path, monkeypatch):
     made = job(tmp_path / "run")
     (tmp_path / "run").mkdir()
