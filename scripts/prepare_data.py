@@ -79,7 +79,7 @@ def speed(names: Iterable[str], root: Path, source: str | None) -> None:
             setup = time.perf_counter() - began
             kind = "fake" if data.is_fake else data.source
             line = f"{name:15s} {kind:10s} {data.image_size:7d} {batch:6d} {workers:8d}"
-            network = f"{consumed:.2g} ({config['backbone']}, {device})"
+            network = f"{consumed:.{0 if consumed >= 10 else 2}f} ({config['backbone']}, {device})"
             print(f"{line} {setup:8.2f} {images_per_second(data):9.0f}  {network}", flush=True)
 
 
