@@ -1,7 +1,8 @@
-"""Time, memory and arithmetic of networks, inference, layers, lifting, data and startup, as ratios within one run.
+"""Time, memory and arithmetic of networks (discrete, continuous), inference, layers, lifting, data, startup; ratios in one run.
 
 python scripts/benchmark.py networks                           ResNet18, batch 8, 32x32: plain, direct, Fourier
 python scripts/benchmark.py networks --network resnet50 --size 96 --batch 16 --skip direct
+python scripts/benchmark.py continuous --groups h5 l5          band-limited networks beside the discrete ones
 python scripts/benchmark.py inference --batch 1                the same in evaluation, and with norms and filters folded
 python scripts/benchmark.py networks --json outputs/benchmark.json
 python scripts/benchmark.py networks --compare outputs/benchmark.json
@@ -74,7 +75,7 @@ def rows(suite: str, options: Options, rounds: int, threads: int, memory: bool) 
     by_name = {row["case"]: row for row in found}
     for cases in SUITES[suite](options):
         for case in cases:
-            for kind, other in (("plain", case.plain), ("direct", case.direct)):
+            for kind, other in (("plain", case.plain), ("direct", case.direct), ("discrete", case.discrete)):
                 reference = by_name.get(other)
                 if reference:
                     by_name[case.name][f"over_{kind}"] = by_name[case.name]["seconds"] / reference["seconds"]
@@ -94,9 +95,11 @@ COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "per_second": ("per second", lambda v: f"{v:,.0f}"),
     "over_plain": ("/ plain", lambda v: f"{v:.2f}x"),
     "over_direct": ("/ direct", lambda v: f"{v:.3f}x"),
+    "over_discrete": ("/ discrete", lambda v: f"{v:.2f}x"),
     "peak_bytes": ("peak memory", lambda v: f"{v / 2**20:,.0f} MiB"),
     "memory_over_plain": ("mem / plain", lambda v: f"{v:.2f}x"),
     "memory_over_direct": ("mem / direct", lambda v: f"{v:.3f}x"),
+    "memory_over_discrete": ("mem / discrete", lambda v: f"{v:.2f}x"),
     "macs": ("MACs", lambda v: f"{v / 1e6:,.0f} M"),
     "arithmetic_floor": ("work floor", lambda v: f"{v:.2f}x"),
     "traffic_floor": ("map floor", lambda v: f"{v:.2f}x"),

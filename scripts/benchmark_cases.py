@@ -40,13 +40,14 @@ class Options:
 class Case:
     """One thing to time: `make()` prepares it and returns the call.
 
-    `plain` and `direct` name the cases it is compared with; `network` says how a fresh process makes it again.
+    `plain`, `direct` and `discrete` name the cases it is compared with; `network` says how a fresh process makes it again.
     """
 
     name: str
     make: Callable[[], Callable[[], Any]]
     plain: str = ""
     direct: str = ""
+    discrete: str = ""
     items: int = 0
     network: dict[str, Any] | None = None
     facts: dict[str, Any] = field(default_factory=dict)
@@ -72,8 +73,9 @@ class TorchConv2d(nn.Module):
 
 
 def network(name: str, group: str, backend: str) -> nn.Module:
-    """`backend` "torch" is the plain network with `nn.Conv2d` in the place of our layers."""
-    net = build(name, group, 10, family="t3cen" if group else "plain", backend="auto" if backend == "torch" else backend)
+    """`backend` "torch" is the plain network with `nn.Conv2d` in the place of our layers, "continuous" the band-limited one."""
+    ours = "auto" if backend in ("torch", "continuous") else backend
+    net = build(name, group, 10, family="t3cen" if group else "plain", backend=ours, band_limit=backend == "continuous")
     if backend == "torch":
         for parent in list(net.modules()):
             for key, child in list(parent.named_children()):
@@ -118,6 +120,19 @@ def networks(options: Options) -> list[list[Case]]:
             if not any(word in name for word in options.skip):
                 cases.append(case(name, group, backend, **links))
     return [cases]
+
+
+def continuous(options: Options) -> list[list[Case]]:
+    """A training step of the discrete network and of the band-limited one of the same group."""
+
+    def case(name: str, group: str, backend: str, **links: str) -> Case:
+        made = {"name": options.network, "group": group, "backend": backend}
+        facts = {"macs": macs(network(**made), (options.size, options.size))}
+        return Case(name, lambda: step(network(**made), options), network=made, facts=facts, **links)
+
+    return [
+        [case(group, group, "auto"), case(f"{group} continuous", group, "continuous", discrete=group)] for group in options.groups
+    ]
 
 
 def inference(options: Options) -> list[list[Case]]:
@@ -221,7 +236,15 @@ def startup(options: Options) -> list[list[Case]]:
     return [[Case(name, lambda args=args: run(args), plain="python -c pass") for name, args in commands.items()]]
 
 
-SUITES = {"networks": networks, "inference": inference, "layers": layers, "lifting": lifting, "data": data, "startup": startup}
+SUITES = {
+    "networks": networks,
+    "continuous": continuous,
+    "inference": inference,
+    "layers": layers,
+    "lifting": lifting,
+    "data": data,
+    "startup": startup,
+}
 
 
 def peak_memory(case: Case, options: Options, threads: int) -> int:
