@@ -100,17 +100,25 @@ def step(net: nn.Module, options: Options) -> Callable[[], None]:
     return call
 
 
+def training_case(
+    options: Options, name: str, group: str, backend: str, floors: dict[str, float] | None = None, **links: str
+) -> Case:
+    """A training step of one network, with its multiply-accumulates and what is known of its floors."""
+    made = {"name": options.network, "group": group, "backend": backend}
+    facts: dict[str, Any] = {"macs": macs(network(**made), (options.size, options.size)), **(floors or {})}
+    return Case(name, lambda: step(network(**made), options), network=made, facts=facts, **links)
+
+
 def networks(options: Options) -> list[list[Case]]:
     """A training step of the plain network, and of the direct and the Fourier form at every group."""
 
     def case(name: str, group: str, backend: str, **links: str) -> Case:
-        made = {"name": options.network, "group": group, "backend": backend}
-        facts: dict[str, Any] = {"macs": macs(network(**made), (options.size, options.size))}
+        floors = {}
         if group and backend != "direct":
             parsed = ColorGroup.parse(group)
-            facts["arithmetic_floor"] = cyclic_convolution(parsed.orders).rank / parsed.order
-            facts["traffic_floor"] = parsed.order**0.5
-        return Case(name, lambda: step(network(**made), options), network=made, facts=facts, **links)
+            floors["arithmetic_floor"] = cyclic_convolution(parsed.orders).rank / parsed.order
+            floors["traffic_floor"] = parsed.order**0.5
+        return training_case(options, name, group, backend, floors, **links)
 
     cases = [case("plain (nn.Conv2d)", "", "torch"), case("plain (order 1)", "", "auto", plain="plain (nn.Conv2d)")]
     for group in options.groups:
@@ -124,14 +132,12 @@ def networks(options: Options) -> list[list[Case]]:
 
 def continuous(options: Options) -> list[list[Case]]:
     """A training step of the discrete network and of the band-limited one of the same group."""
-
-    def case(name: str, group: str, backend: str, **links: str) -> Case:
-        made = {"name": options.network, "group": group, "backend": backend}
-        facts = {"macs": macs(network(**made), (options.size, options.size))}
-        return Case(name, lambda: step(network(**made), options), network=made, facts=facts, **links)
-
     return [
-        [case(group, group, "auto"), case(f"{group} continuous", group, "continuous", discrete=group)] for group in options.groups
+        [
+            training_case(options, group, group, "auto"),
+            training_case(options, f"{group} continuous", group, "continuous", discrete=group),
+        ]
+        for group in options.groups
     ]
 
 

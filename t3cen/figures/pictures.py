@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from t3cen.analysis.images import evenly, image_files, read_image
+from t3cen.figures.training import CONF
 
 
 def examples(
@@ -37,9 +38,14 @@ def examples(
         `(count, 3, H, W)`, RGB in [0, 1].
 
     Raises:
-        ValueError: fewer images than asked for, or of different sizes.
+        ValueError: no such data set or path, fewer images than asked for, images of different sizes, a size below 1.
     """
+    if size is not None and size < 1:
+        raise ValueError(f"size must be at least 1 pixel, got {size}")
     path = Path(where)
+    if not path.exists() and not (CONF / "data" / f"{where}.yaml").exists():
+        known = ", ".join(sorted(file.stem for file in (CONF / "data").glob("*.yaml")))
+        raise ValueError(f"{where!r} is neither a file, nor a folder, nor a data set; data sets are {known}")
     if path.exists():
         images = [read_image(file) for file in evenly(image_files(path), count + skip)]
     else:

@@ -24,6 +24,13 @@ def test_images_of_different_sizes_need_a_size(tmp_path):
     assert examples(where, 2, size=5).shape == (2, 3, 5, 5)
 
 
+def test_what_is_not_there_is_named_and_no_size_is_below_one(tmp_path):
+    with pytest.raises(ValueError, match=r"nowhere' is neither a file, nor a folder, nor a data set; data sets are .*cifar10"):
+        examples(str(tmp_path / "nowhere"))
+    with pytest.raises(ValueError, match="at least 1 pixel, got 0"):
+        examples(_folder(tmp_path), 2, size=0)
+
+
 def test_too_few_images(tmp_path):
     with pytest.raises(ValueError, match="3 images left after 0, 5 expected"):
         examples(_folder(tmp_path), 5)
