@@ -11,19 +11,21 @@ from typing import Any
 from torch import nn
 
 from t3cen.groups import ColorGroup, CyclicProduct, RGBGroup, ScaleGroup
-from t3cen.models.network import ConvFactory, NonlinearFactory
+from t3cen.models.network import ConvFactory, MaxPoolFactory, NonlinearFactory
 from t3cen.nn import (
     CEConv2d,
     CELiftingConv2d,
     GrayLifting,
     GroupActivation,
     GroupConv2d,
+    GroupMaxPool2d,
     GroupPool,
     HSLLifting,
     IdentityLifting,
     Interpolate,
     LCERConv2d,
     LCERLifting,
+    Planar,
     RGBLifting,
     ScaleLifting,
     band_limited,
@@ -37,6 +39,11 @@ def as_it_is(nonlinearity: nn.Module) -> nn.Module:
     return nonlinearity
 
 
+def max_pool(kernel_size: int) -> nn.Module:
+    """Max-pooling of every group element's plane."""
+    return Planar(nn.MaxPool2d(kernel_size))
+
+
 @dataclass(frozen=True)
 class Family:
     """A lifting and what follows it.
@@ -45,6 +52,7 @@ class Family:
         lifting: image -> function on the group.
         stem, conv: the first and every further convolution, without bias unless asked: a normalisation comes after.
         nonlinear: how a nonlinearity of the plane is applied to a function on the group.
+        max_pool: from the side of its windows to max-pooling over the plane.
         pool: from the mode, `"max"` or `"mean"`, to the pooling over the group at the end.
         one_statistic: whether red, green and blue must be normalised alike, to commute with rotations of RGB.
     """
@@ -53,6 +61,7 @@ class Family:
     stem: ConvFactory
     conv: ConvFactory
     nonlinear: NonlinearFactory = as_it_is
+    max_pool: MaxPoolFactory = max_pool
     pool: Callable[[str], nn.Module] = GroupPool
     one_statistic: bool = False
 
@@ -142,5 +151,6 @@ def keep_band(family: Family, limit: BandLimit) -> Family:
         family,
         lifting=band_limited(lifting, limit.lift),
         nonlinear=partial(GroupActivation, group=group, points=limit.activation),
+        max_pool=partial(GroupMaxPool2d, group=group, points=limit.activation),
         pool=pool,
     )

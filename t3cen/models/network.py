@@ -22,6 +22,9 @@ class ConvFactory(Protocol):
 NonlinearFactory = Callable[[nn.Module], nn.Module]
 """Makes a nonlinearity on functions on the group out of one that treats all group elements alike."""
 
+MaxPoolFactory = Callable[[int], nn.Module]
+"""Makes max-pooling over the plane, `(B, G, C, H, W) -> (B, G, C, H // size, W // size)`, from the side of its windows."""
+
 
 class Normalize(nn.Module):
     """Subtract a mean and divide by a standard deviation per colour channel, the same for every group element.

@@ -43,6 +43,7 @@ def _z2cnn(family: Family, order: int, width: int | None, pool: str, **options: 
         stem=family.stem,
         conv=family.conv,
         nonlinear=family.nonlinear,
+        max_pool=family.max_pool,
         pool=family.pool(pool),
         width=narrowed,
         **options,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
-from t3cen.nn import GroupBatchNorm2d, Planar
+from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, NonlinearFactory, Normalize
+from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.lifting import Lifting
 from t3cen.nn.recompute import RecomputedSequential
 
@@ -20,6 +20,7 @@ class Z2CNN(Network):
 
     Args:
         width: channels of every hidden layer, as they are (see `models.widths`).
+        max_pool: max-pooling over the plane, from the side of its windows.
         others: as in `ResNet`.
 
     Source: paper, appendix "Hue shift MNIST"; Cohen & Welling, "Group equivariant convolutional networks", 2016.
@@ -34,6 +35,7 @@ class Z2CNN(Network):
         stem: ConvFactory,
         conv: ConvFactory,
         nonlinear: NonlinearFactory,
+        max_pool: MaxPoolFactory,
         pool: nn.Module,
         width: int,
         num_classes: int,
@@ -49,11 +51,9 @@ class Z2CNN(Network):
         for depth in range(6):
             starts.append(len(layers))
             layers += [conv(width, width, 3) if depth else stem(3, width, 3), GroupBatchNorm2d(width)]
+            layers.append(nonlinear(nn.ReLU(inplace=True)))
             if depth == 1:
-                # One nonlinearity of two parts, for where entering one costs; the empty place keeps the names of saved weights.
-                layers += [nonlinear(nn.Sequential(nn.ReLU(inplace=True), Planar(nn.MaxPool2d(2)))), nn.Identity()]
-            else:
-                layers.append(nonlinear(nn.ReLU(inplace=True)))
+                layers.append(max_pool(2))
         self.layers = RecomputedSequential(*layers, starts=starts) if recompute else nn.Sequential(*layers)
         self.channels = width
         self.classifier = conv(width, num_classes, 4, bias=True)

@@ -8,6 +8,7 @@ from t3cen.nn.group_conv import GroupConv2d
 from t3cen.nn.hsl_lifting import HSLLifting
 from t3cen.nn.lcer_conv import LCERConv2d
 from t3cen.nn.lcer_lifting import LCERLifting
+from t3cen.nn.max_pool import GroupMaxPool2d
 from t3cen.nn.norm import GroupBatchNorm2d
 from t3cen.nn.plain_lifting import GrayLifting, IdentityLifting
 from t3cen.nn.planar import Planar
@@ -24,6 +25,7 @@ __all__ = [
     "GroupActivation",
     "GroupBatchNorm2d",
     "GroupConv2d",
+    "GroupMaxPool2d",
     "GroupPool",
     "HSLLifting",
     "IdentityLifting",

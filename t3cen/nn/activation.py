@@ -9,7 +9,9 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn.band_limit import Interpolate, Project, along_axes, check_entries
+from t3cen.nn import kernels
+from t3cen.nn.band_limit import Interpolate, Project, ProjectMeans, along_axes, check_entries, fine_orders
+from t3cen.nn.rectified import Rectified, means
 
 CPU_PIECE, GPU_PIECE = 2**19, 2**26  # values on the finer group made at a time
 RANDOM = (nn.modules.dropout._DropoutNd, nn.RReLU)
@@ -19,16 +21,19 @@ class GroupActivation(nn.Module):
     """Any nonlinearity that treats group elements alike, made to commute with every rotation of the circle, nearly.
 
     A nonlinearity of N samples makes frequencies that N samples cannot hold; folded back into the band, they no longer turn
-    with the signal. So the samples are interpolated to `points * N` places, the nonlinearity is applied there, and only the
-    frequencies of the band are kept. What is left is the aliasing of frequencies from `points * N - K` on
-    (docs/continuous.md); a polynomial of degree d leaves none once `points * N > (d + 1) K`.
+    with the signal. So the samples are interpolated to `Q = points * N` places, the nonlinearity is applied there, and only the
+    frequencies of the band are kept. What is left is the aliasing of frequencies from `Q - K` on (docs/continuous.md).
+
+    `nn.ReLU` is averaged along the pieces between the places (`rectified`), which damps that by another factor of `Q / K`; on
+    the CPU all of it is one compiled loop. Any other nonlinearity is evaluated at the places: a polynomial of degree d leaves no
+    aliasing once `Q > (d + 1) K`, a smooth function little, one with a kink more than ReLU.
 
     The tensor on the finer group is made a few images at a time and made again in the backward pass, so that only the input
     is kept.
 
     Args:
         nonlinearity: a deterministic module on `(B, G, C, H, W)` that treats all group elements alike and each image by
-            itself, such as `nn.ReLU()` or `Planar(nn.MaxPool2d(2))`. Its `inplace` is switched off.
+            itself, such as `nn.ReLU()` or `nn.GELU()`. Its `inplace` is switched off. For max-pooling see `GroupMaxPool2d`.
         group: the group; axes of order 1 are left alone.
         points: points of an axis as a multiple of its order N, at least 1. With 1 and an odd order it is `nonlinearity` itself.
 
@@ -51,7 +56,11 @@ class GroupActivation(nn.Module):
         self.nonlinearity = nonlinearity
         self.group = group
         self.points = points
-        self.up, self.down = Interpolate(group, points), Project(group, points)
+        self.fine = fine_orders(group.orders, points)
+        # One piece a sample would be too coarse: its means have next to nothing left of the highest frequencies.
+        self.rectifies = type(nonlinearity) is nn.ReLU and points > 1
+        self.up = Interpolate(group, points)
+        self.down = ProjectMeans(group, points) if self.rectifies else Project(group, points)
 
     def forward(self, input: Tensor) -> Tensor:
         """`(B, G, C, H, W)` -> `(B, G, C', H', W')`."""
@@ -71,7 +80,9 @@ class GroupActivation(nn.Module):
             return self.down(self.at(self.up(exact))).to(input.dtype)
 
     def at(self, points: Tensor) -> Tensor:
-        """The nonlinearity of values on the finer group, in their precision, which its parameters need not have."""
+        """What is projected, of values on the finer group, in their precision, which parameters need not have."""
+        if self.rectifies:
+            return means(points, self.fine)
         parameters = dict(self.nonlinearity.named_parameters())
         if all(p.dtype == points.dtype for p in parameters.values()):
             return self.nonlinearity(points)
@@ -83,15 +94,26 @@ class GroupActivation(nn.Module):
         count = max(1, (GPU_PIECE if input.is_cuda else CPU_PIECE) // max(one, 1))
         return [slice(start, start + count) for start in range(0, len(input), count)]
 
+    def compiled(self, input: Tensor, *gradient: Tensor) -> Tensor | None:
+        """The result, or with the result's gradient the input's, in one compiled loop; None where there is none for it."""
+        if not self.rectifies:
+            return None
+        tensors = [t.to(torch.promote_types(t.dtype, torch.float32)).flatten(2) for t in (input, *gradient)]
+        kernel = kernels.find(Rectified(self.group.orders, self.points, bool(gradient)), tensors[0])
+        return None if kernel is None else kernel(tensors[0], more=tensors[-1]).view(input.shape).to(input.dtype)
+
     def extra_repr(self) -> str:
         return f"points={self.points}, {self.group}"
 
 
 class _ByPieces(torch.autograd.Function):
-    """`GroupActivation.whole`, a few images at a time. It keeps its input alone and makes the rest again for the gradient."""
+    """`GroupActivation.whole`, compiled or a few images at a time; of all it makes, only the input is kept."""
 
     @staticmethod
     def forward(input: Tensor, layer: GroupActivation, *parameters: Tensor) -> Tensor:
+        done = layer.compiled(input)
+        if done is not None:
+            return done
         pieces = layer.pieces(input)
         if len(pieces) <= 1:
             return layer.whole(input)
@@ -116,6 +138,9 @@ class _ByPieces(torch.autograd.Function):
             wanted = [input, *parameters] if ctx.needs_input_grad[0] else parameters
             found = torch.autograd.grad(layer.whole(input), wanted, gradient, create_graph=True)
             return (found[0], None, *found[1:]) if ctx.needs_input_grad[0] else (None, None, *found)
+        done = layer.compiled(input, gradient)
+        if done is not None:
+            return done, None
         result, totals = torch.empty_like(input), [torch.zeros_like(p) for p in parameters]
         for piece in layer.pieces(input):
             result[piece], *parts = _gradients(layer, input[piece], gradient[piece], parameters)

@@ -85,12 +85,41 @@ def interpolation(order: int, points: int) -> Matrix:
     if points < order:
         raise ValueError(f"{points} points cannot hold the band of {order} samples; at least {order} expected")
     places, samples = np.arange(points) / points, np.arange(order) / order
-    return _kernel(places[:, None] - samples, band(order)) / order
+    return _kernel(places[:, None] - samples, np.ones(band(order))) / order
 
 
 def projection(order: int, points: int) -> Matrix:
     """`(order, points)`: from values at `points` places to the samples of their lowest frequencies, `band(order)` and below."""
     return interpolation(order, points).T * (order / points if order > 1 else 1)
+
+
+def mean_projection(order: int, points: int) -> Matrix:
+    """`(order, points)`: the same from means over the pieces between neighbouring places, the first piece behind the first place.
+
+    A function that is linear on every piece has the frequency k of its means multiplied by `cos(pi k / points)`; divided by that,
+    the result is the projection of the values.
+
+    Raises:
+        ValueError: no more points than samples; the highest frequencies of so coarse means are all but gone.
+    """
+    if order == 1:
+        return np.ones((1, 1))
+    if points <= order:
+        raise ValueError(f"means over {points} pieces do not hold the band of {order} samples; more pieces expected")
+    places, samples = (np.arange(points) + 0.5) / points, np.arange(order) / order
+    frequencies = np.arange(1, band(order) + 1)
+    return _kernel(samples[:, None] - places, 1 / np.cos(np.pi * frequencies / points)) / points
+
+
+def fine_orders(orders: Sequence[int], points: int) -> tuple[int, ...]:
+    """The orders of the finer group: `points` times each, but 1 for 1.
+
+    Raises:
+        ValueError: `points` is not a whole number, or less than 1.
+    """
+    if not _whole(points):
+        raise ValueError(f"points must be a whole number >= 1, got {points!r}")
+    return tuple(points * n if n > 1 else 1 for n in orders)
 
 
 def translation(order: int, steps: float) -> Matrix:
@@ -101,7 +130,7 @@ def translation(order: int, steps: float) -> Matrix:
     samples = np.arange(order) / order
     turns = samples[:, None] + steps / order - samples
     middle = np.cos(np.pi * order * turns) if order % 2 == 0 else 0.0
-    return (_kernel(turns, (order - 1) // 2) + middle) / order
+    return (_kernel(turns, np.ones((order - 1) // 2)) + middle) / order
 
 
 def shift(f: Tensor, group: CyclicProduct, element: Sequence[float]) -> Tensor:
@@ -183,14 +212,21 @@ class Interpolate(AxisMap):
     """Band-limited samples -> their polynomial's values on a finer group, `points` times the order on each nontrivial axis."""
 
     def __init__(self, group: CyclicProduct, points: int) -> None:
-        super().__init__([interpolation(n, _times(points, n)) for n in group.orders])
+        super().__init__([interpolation(n, q) for n, q in zip(group.orders, fine_orders(group.orders, points), strict=True)])
 
 
 class Project(AxisMap):
     """Values on that finer group -> the samples of their lowest frequencies; undoes `Interpolate` and drops everything new."""
 
     def __init__(self, group: CyclicProduct, points: int) -> None:
-        super().__init__([projection(n, _times(points, n)) for n in group.orders])
+        super().__init__([projection(n, q) for n, q in zip(group.orders, fine_orders(group.orders, points), strict=True)])
+
+
+class ProjectMeans(AxisMap):
+    """Means over the cells between the points of that finer group (`rectified`) -> the samples of their lowest frequencies."""
+
+    def __init__(self, group: CyclicProduct, points: int) -> None:
+        super().__init__([mean_projection(n, q) for n, q in zip(group.orders, fine_orders(group.orders, points), strict=True)])
 
 
 def check_entries(f: Tensor, group: CyclicProduct) -> None:
@@ -200,17 +236,11 @@ def check_entries(f: Tensor, group: CyclicProduct) -> None:
         raise ValueError(f"{got} group entries in {tuple(f.shape)}, {group.order} expected by {group}")
 
 
-def _kernel(turns: Matrix, highest: int) -> Matrix:
-    """`sum_{|k| <= highest} exp(2 pi i k turns)`, Dirichlet's kernel."""
-    frequencies = np.arange(1, highest + 1)
-    return 1 + 2 * np.cos(2 * np.pi * turns[..., None] * frequencies).sum(-1)
+def _kernel(turns: Matrix, weights: Matrix) -> Matrix:
+    """`1 + 2 sum_k weights[k - 1] cos(2 pi k turns)`; Dirichlet's kernel for weights of 1."""
+    frequencies = np.arange(1, len(weights) + 1)
+    return 1 + 2 * (weights * np.cos(2 * np.pi * turns[..., None] * frequencies)).sum(-1)
 
 
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def _times(points: int, order: int) -> int:
-    if not _whole(points):
-        raise ValueError(f"points must be a whole number >= 1, got {points!r}")
-    return points * order if order > 1 else 1

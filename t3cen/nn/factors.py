@@ -48,14 +48,14 @@ def _parts(orders: tuple[int, ...]) -> tuple[list[Stage], list[Part]]:
     parts, before = [Part((), False)], 1
     for order in orders:
         after = size // (before * order)
-        chain.append([_beside(before, m, after) for m in _axis(order)])
+        chain.append([beside(before, m, after) for m in _axis(order)])
         parts, join = _join(parts, _axis_parts(order))
-        joins.append(_beside(1, join, after))
+        joins.append(beside(1, join, after))
         before *= order
     return [*filter(None, chain), joins], parts
 
 
-def _beside(before: int, matrix: Matrix, after: int) -> Matrix:
+def beside(before: int, matrix: Matrix, after: int) -> Matrix:
     """The matrix along one axis of an array that has `before` entries in front of it and `after` behind."""
     return np.asarray(np.kron(np.kron(np.eye(before), matrix), np.eye(after)), np.float64)
 

@@ -1,7 +1,7 @@
-"""Which transforms run as compiled additions: those of real CPU tensors, where there is a C compiler.
+"""What runs compiled along the group axis: what is done to real CPU tensors, where there is a C compiler.
 
-Everything else is a matrix product, with the same result to rounding. `use("off")`, or `T3CEN_KERNELS=off` in the environment,
-makes everything a matrix product; with `"on"` a compiler that is missing is an error, and with `"auto"`, the default, it is not.
+Everything else is PyTorch's own operations, with the same result to rounding. `use("off")`, or `T3CEN_KERNELS=off` in the
+environment, makes everything that; with `"on"` a compiler that is missing is an error, and with `"auto"`, the default, it is not.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ import logging
 import math
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from t3cen.nn import native, straight_line
+from t3cen.nn import columns, native, straight_line
 from t3cen.nn.factors import Name, stages
 
 MODES = ("auto", "on", "off")
 VARIABLE = "T3CEN_KERNELS"
 SCALARS = {torch.float32: "float", torch.float64: "double"}
-MOST_ELEMENTS, MOST_ADDITIONS = 128, 1200
-"""Longer programs take seconds to compile; for larger groups they take as long to write."""
+MOST_ELEMENTS = 128
+"""Programs for larger groups take seconds to write."""
 LEAST_SIZE = 2048
 """Elements of one function, below which a matrix product costs as little; an axis for the batch does not count."""
 LEAST_PER_THREAD = 2**15
@@ -34,12 +34,39 @@ log = logging.getLogger(__name__)
 _chosen: list[str] = []
 
 
+class Recipe(Protocol):
+    """A thing to compile, by what tells it from others."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """Those of the group."""
+        ...
+
+    @property
+    def most_additions(self) -> int:
+        """Longer programs take too long to compile for what they save."""
+        ...
+
+    def routine(self) -> columns.Routine:
+        """How it is done."""
+        ...
+
+
 class Which(NamedTuple):
     """A matrix of `bilinear.cyclic_convolution(orders)`, or its transpose."""
 
     orders: tuple[int, ...]
     name: Name
     transposed: bool = False
+
+    @property
+    def most_additions(self) -> int:
+        return 1200
+
+    def routine(self) -> columns.Routine:
+        return straight_line.routine(straight_line.program(stages(*self)))
 
 
 def use(mode: str) -> None:
@@ -73,34 +100,47 @@ def status() -> str:
     return f"matrix products: {reason}" if reason else f"compiled: {native.compiler_version()}"
 
 
-def find(which: Which, functions: Tensor) -> Kernel | None:
-    """The kernel for these functions, `(B, G, N)`; None if they are better, or only, done as a matrix product."""
+def find(recipe: Recipe, functions: Tensor) -> Kernel | None:
+    """The kernel for these functions, `(B, G, N)`; None if they are better, or only, left to PyTorch."""
     if not _suits(functions):
         return None
-    kernel, reason = _made(which, functions.dtype)
+    kernel, reason = _made(recipe, functions.dtype)
     if kernel is None and mode() == "on":
-        raise native.UnavailableError(f"the transforms of {which.orders} cannot be compiled, and kernels are 'on': {reason}")
+        raise native.UnavailableError(f"nothing for {recipe.orders} can be compiled, and kernels are 'on': {reason}")
     return kernel
 
 
+class _Matrix(ctypes.Structure):
+    _fields_ = [("start", ctypes.c_void_p), ("batch", ctypes.c_long), ("row", ctypes.c_long)]
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> _Matrix:
+        return cls(tensor.data_ptr(), *tensor.stride()[:2])
+
+
 class Kernel:
-    """A compiled matrix, `(R, G)`."""
+    """A compiled recipe."""
 
     def __init__(self, function: Callable[..., None], rows: int) -> None:
         self._function, self._rows = function, rows
 
-    def __call__(self, functions: Tensor, out: Tensor | None) -> Tensor:
-        """`(B, G, N)` to `(B, R, N)`, written to `out` if there is one: of the same type, with contiguous columns.
+    def __call__(self, functions: Tensor, out: Tensor | None = None, more: Tensor | None = None) -> Tensor:
+        """`(B, G, N)`, with as many columns of `more` where the recipe takes two, to `(B, R, N)`.
 
-        Nothing is recorded for gradients.
+        Written to `out` if there is one: of the same type, with contiguous columns. Nothing is recorded for gradients.
         """
-        functions = functions if functions.stride(2) == 1 else functions.contiguous()
+        functions = _by_columns(functions)
         batch, _, count = functions.shape
         out = functions.new_empty(batch, self._rows, count) if out is None else out
+        second = None if more is None else _by_columns(more)
         threads = min(torch.get_num_threads(), max(1, functions.numel() // LEAST_PER_THREAD))
-        strides = *functions.stride()[:2], *out.stride()[:2]
-        self._function(functions.data_ptr(), out.data_ptr(), batch, count, *strides, threads)
+        seconds = _Matrix() if second is None else _Matrix.of(second)
+        self._function(_Matrix.of(functions), seconds, _Matrix.of(out), batch, count, threads)
         return out
+
+
+def _by_columns(functions: Tensor) -> Tensor:
+    return functions if functions.stride(2) == 1 else functions.contiguous()
 
 
 def _suits(tensor: Tensor) -> bool:
@@ -113,18 +153,18 @@ def _suits(tensor: Tensor) -> bool:
 
 
 @functools.cache
-def _made(which: Which, dtype: torch.dtype) -> tuple[Kernel | None, str]:
+def _made(recipe: Recipe, dtype: torch.dtype) -> tuple[Kernel | None, str]:
     """The kernel, or why there is none."""
-    if math.prod(which.orders) > MOST_ELEMENTS:
-        return None, f"{math.prod(which.orders)} elements, {MOST_ELEMENTS} are allowed"
-    program = straight_line.program(stages(*which))
-    if program.additions > MOST_ADDITIONS:
-        return None, f"{program.additions} additions, {MOST_ADDITIONS} are allowed"
+    if math.prod(recipe.orders) > MOST_ELEMENTS:
+        return None, f"{math.prod(recipe.orders)} elements, {MOST_ELEMENTS} are allowed"
+    routine = recipe.routine()
+    if routine.additions > recipe.most_additions:
+        return None, f"{routine.additions} additions, {recipe.most_additions} are allowed"
     try:
-        function = native.library(straight_line.source(program, SCALARS[dtype])).mix
+        function = native.library(columns.source(routine, SCALARS[dtype])).mix
     except native.UnavailableError as error:
-        log.info("transforms of %s are matrix products: %s", which.orders, error)
+        log.info("nothing compiled for %s: %s", recipe.orders, error)
         return None, str(error)
-    function.argtypes = [*[ctypes.c_void_p] * 2, *[ctypes.c_long] * 6, ctypes.c_int]
+    function.argtypes = [*[_Matrix] * 3, *[ctypes.c_long] * 2, ctypes.c_int]
     function.restype = None
-    return Kernel(function, len(program.outputs)), ""
+    return Kernel(function, routine.rows), ""

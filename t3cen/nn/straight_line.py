@@ -8,77 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from t3cen.nn.columns import Routine
 from t3cen.nn.factors import Stage
 
 Term = tuple[float, int]
 """A value of the program times a number."""
-
-TILE_BYTES = 65536
-"""A tile's rows, in and out: a part of a second-level cache. Measured for C4 x C4 x C4: 24 kB and 200 kB are slower."""
-LONGEST_RUN_BYTES = 1024
-
-# Rows are far apart, often by powers of two that share a cache set, so a tile's rows are copied together first. A tile that is
-# not full is computed like any other: no result depends on where a column lies. The compiler may not fuse or reorder operations,
-# so results do not depend on it either. Threads are those of the OpenMP runtime that PyTorch has loaded, if it has.
-TEMPLATE = """\
-#include <string.h>
-
-#if defined(__AVX512F__)
-#define BYTES 64
-#elif defined(__AVX__)
-#define BYTES 32
-#else
-#define BYTES 16
-#endif
-
-typedef {scalar} scalar;
-typedef scalar vector __attribute__((vector_size(BYTES)));
-enum {{ IN = {columns}, OUT = {rows}, WIDTH = {width}, VECTORS = WIDTH * sizeof(scalar) / BYTES }};
-
-static void program(vector x[IN][VECTORS], vector y[OUT][VECTORS]) {{
-    for (int i = 0; i < VECTORS; i++) {{
-{program}
-    }}
-}}
-
-static void tile(const scalar *in, long in_row, scalar *out, long out_row, long count) {{
-    vector x[IN][VECTORS], y[OUT][VECTORS];
-    if (count < WIDTH) memset(x, 0, sizeof x);
-    for (int r = 0; r < IN; r++) memcpy(x[r], in + r * in_row, count < WIDTH ? count * sizeof(scalar) : sizeof x[r]);
-    program(x, y);
-    for (int r = 0; r < OUT; r++) memcpy(out + r * out_row, y[r], count < WIDTH ? count * sizeof(scalar) : sizeof y[r]);
-}}
-
-struct job {{
-    const scalar *in;
-    scalar *out;
-    long batch, count, in_batch, in_row, out_batch, out_row;
-}};
-
-extern void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));
-extern int omp_get_thread_num(void) __attribute__((weak));
-extern int omp_get_num_threads(void) __attribute__((weak));
-
-static void part(const struct job *job, long index, long parts) {{
-    const long tiles = (job->count + WIDTH - 1) / WIDTH, all = job->batch * tiles;
-    for (long t = all * index / parts; t < all * (index + 1) / parts; t++) {{
-        const long b = t / tiles, column = t % tiles * WIDTH, left = job->count - column;
-        tile(job->in + b * job->in_batch + column, job->in_row, job->out + b * job->out_batch + column, job->out_row,
-             left < WIDTH ? left : WIDTH);
-    }}
-}}
-
-static void threaded(void *job) {{ part(job, omp_get_thread_num(), omp_get_num_threads()); }}
-
-void mix(const scalar *in, scalar *out, long batch, long count, long in_batch, long in_row, long out_batch, long out_row,
-         int threads) {{
-    struct job job = {{in, out, batch, count, in_batch, in_row, out_batch, out_row}};
-    if (threads > 1 && GOMP_parallel && omp_get_thread_num && omp_get_num_threads)
-        GOMP_parallel(threaded, &job, threads, 0);
-    else
-        part(&job, 0, 1);
-}}
-"""
 
 
 class Program(NamedTuple):
@@ -117,25 +51,22 @@ def program(stages: list[Stage]) -> Program:
     return Program(size, sums, values)
 
 
-def source(program: Program, scalar: str) -> str:
-    """C code of `void mix(in, out, batch, count, in_batch, in_row, out_batch, out_row, threads)`, for `float` or `double`.
+def statements(program: Program, read: str, write: str, name: str = "v") -> list[str]:
+    """C that runs the program on vectors.
 
-    It runs the program on `batch` times `count` columns. A column's entries are rows apart, `in_row` and `out_row` elements;
-    columns beside each other are contiguous.
+    Args:
+        read, write: where input and output number `{}` are.
+        name: begins the names of all values; no two programs in a row may share it.
     """
-    rows = len(program.outputs)
-    # Whole vectors, however wide they are.
-    row_bytes = min(max(TILE_BYTES // (program.inputs + rows) // 64 * 64, 64), LONGEST_RUN_BYTES)
-    lines = [f"const vector v{i} = x[{i}][i];" for i in range(program.inputs)]
-    lines += [f"const vector v{i} = {_sum(terms)};" for i, terms in enumerate(program.sums, program.inputs)]
-    lines += [f"y[{row}][i] = {_product(*term)};" for row, term in enumerate(program.outputs)]
-    return TEMPLATE.format(
-        scalar=scalar,
-        columns=program.inputs,
-        rows=rows,
-        width=row_bytes // {"float": 4, "double": 8}[scalar],
-        program="\n".join(f"        {line}" for line in lines),
-    )
+    lines = [f"const vector {name}{i} = {read.format(i)};" for i in range(program.inputs)]
+    lines += [f"const vector {name}{i} = {_sum(terms, name)};" for i, terms in enumerate(program.sums, program.inputs)]
+    return lines + [f"{write.format(row)} = {_product(*term, name)};" for row, term in enumerate(program.outputs)]
+
+
+def routine(program: Program) -> Routine:
+    """The program as all that is done to a column."""
+    lines = statements(program, "x[{}][i]", "y[{}][i]")
+    return Routine(program.inputs, 0, len(program.outputs), lines, program.additions)
 
 
 def _apply(stage: Stage, values: list[Term], combine: Callable[[list[Term]], Term]) -> list[Term]:
@@ -159,13 +90,13 @@ def _apply(stage: Stage, values: list[Term], combine: Callable[[list[Term]], Ter
     return [value(len(stage) - 1, row) for row in range(len(reach))]
 
 
-def _sum(terms: list[Term]) -> str:
+def _sum(terms: list[Term], name: str) -> str:
     first, *rest = terms
-    signed = (f" {'-' if number < 0 else '+'} {_product(abs(number), value)}" for number, value in rest)
-    return _product(*first) + "".join(signed)
+    signed = (f" {'-' if number < 0 else '+'} {_product(abs(number), value, name)}" for number, value in rest)
+    return _product(*first, name) + "".join(signed)
 
 
-def _product(number: float, value: int) -> str:
+def _product(number: float, value: int, name: str) -> str:
     if abs(number) == 1:
-        return f"v{value}" if number > 0 else f"-v{value}"
-    return f"(scalar){number!r} * v{value}"
+        return f"{name}{value}" if number > 0 else f"-{name}{value}"
+    return f"(scalar){number!r} * {name}{value}"
