@@ -11,8 +11,10 @@ import functools
 import logging
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -26,47 +28,47 @@ VARIABLE = "T3CEN_KERNELS"
 SCALARS = {torch.float32: "float", torch.float64: "double"}
 MOST_ELEMENTS = 128
 """Programs for larger groups take seconds to write."""
-LEAST_SIZE = 2048
-"""Elements of one function, below which a matrix product costs as little; an axis for the batch does not count."""
 LEAST_PER_THREAD = 2**15
 
 log = logging.getLogger(__name__)
 _chosen: list[str] = []
 
 
-class Recipe(Protocol):
-    """A thing to compile, by what tells it from others."""
+@dataclass(frozen=True)
+class Recipe(ABC):
+    """A thing to compile, by what tells it from others.
 
-    def __hash__(self) -> int: ...
-
-    @property
-    def orders(self) -> tuple[int, ...]:
-        """Those of the group."""
-        ...
-
-    @property
-    def most_additions(self) -> int:
-        """Longer programs take too long to compile for what they save."""
-        ...
-
-    def routine(self) -> columns.Routine:
-        """How it is done."""
-        ...
-
-
-class Which(NamedTuple):
-    """A matrix of `bilinear.cyclic_convolution(orders)`, or its transpose."""
+    Attributes:
+        orders: those of the group.
+        most_additions: longer programs take too long to compile for what they save.
+        least_size: elements of one function, below which PyTorch's own operations cost as little; an axis for the batch does
+            not count.
+    """
 
     orders: tuple[int, ...]
+    most_additions: ClassVar[int]
+    least_size: ClassVar[int]
+
+    @abstractmethod
+    def routine(self) -> columns.Routine:
+        """How it is done."""
+
+
+@dataclass(frozen=True)
+class Which(Recipe):
+    """A matrix of `bilinear.cyclic_convolution(orders)`, or its transpose."""
+
     name: Name
     transposed: bool = False
+    most_additions = 1200
+    least_size = 2048
 
     @property
-    def most_additions(self) -> int:
-        return 1200
+    def T(self) -> Which:
+        return replace(self, transposed=not self.transposed)
 
     def routine(self) -> columns.Routine:
-        return straight_line.routine(straight_line.program(stages(*self)))
+        return straight_line.routine(straight_line.program(stages(self.orders, self.name, self.transposed)))
 
 
 def use(mode: str) -> None:
@@ -102,7 +104,7 @@ def status() -> str:
 
 def find(recipe: Recipe, functions: Tensor) -> Kernel | None:
     """The kernel for these functions, `(B, G, N)`; None if they are better, or only, left to PyTorch."""
-    if not _suits(functions):
+    if not _suits(functions, recipe.least_size):
         return None
     kernel, reason = _made(recipe, functions.dtype)
     if kernel is None and mode() == "on":
@@ -143,13 +145,13 @@ def _by_columns(functions: Tensor) -> Tensor:
     return functions if functions.stride(2) == 1 else functions.contiguous()
 
 
-def _suits(tensor: Tensor) -> bool:
+def _suits(tensor: Tensor, least_size: int) -> bool:
     """Whether there is memory to read, enough to be worth it, and nobody records or rewrites the operations on it."""
     if tensor.device.type != "cpu" or tensor.dtype not in SCALARS or torch.compiler.is_compiling() or torch.jit.is_tracing():
         return False
     plain = type(tensor) is Tensor and tensor.layout == torch.strided and not tensor.is_neg()
     dual = forward_ad._current_level >= 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-    return plain and not dual and not watched() and tensor[:1].numel() >= LEAST_SIZE and mode() != "off"
+    return plain and not dual and not watched() and tensor[:1].numel() >= least_size and mode() != "off"
 
 
 @functools.cache

@@ -14,13 +14,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from t3cen.nn import columns, straight_line
+from t3cen.nn import columns, kernels, straight_line
 from t3cen.nn.band_limit import fine_orders, interpolation, mean_projection
 from t3cen.nn.bilinear import Matrix, snap
 from t3cen.nn.factors import Stage, beside
@@ -57,19 +57,17 @@ def _corners(axes: int) -> list[tuple[int, ...]]:
     return [(0, *rest) for rest in itertools.product((0, 1), repeat=axes - 1)]
 
 
-class Rectified(NamedTuple):
+@dataclass(frozen=True)
+class Rectified(kernels.Recipe):
     """Interpolation, means and projection in one go, or the gradient of all that: a recipe of `kernels`.
 
     The forward pass takes functions on the group, the backward pass those and the gradient of the result.
     """
 
-    orders: tuple[int, ...]
     points: int
     backward: bool = False
-
-    @property
-    def most_additions(self) -> int:
-        return 6000  # 5616 for three axes of order 3 at Q = 3N take 4 s to compile
+    most_additions = 6000  # 5616, for three axes of order 3 at Q = 3N, take 4 s to compile
+    least_size = 1
 
     def routine(self) -> columns.Routine:
         fine = fine_orders(self.orders, self.points)

@@ -22,7 +22,7 @@ class Transform(NamedTuple):
 
     @property
     def T(self) -> Transform:
-        return Transform(self.matrix.T, self.which._replace(transposed=not self.which.transposed))
+        return Transform(self.matrix.T, self.which.T)
 
     def __call__(self, functions: Tensor, out: Tensor | None = None) -> Tensor:
         """Apply an `(R, G)` matrix along the group axis of `(B, G, N)`, in the matrix's precision.

@@ -98,7 +98,7 @@ def test_channels_filled_up_for_the_convolution_are_gone_afterwards(channels, ch
     monkeypatch.setattr(matmul_products, "suits", lambda *_: False)
     monkeypatch.setattr(grouped_products, "_chunks", lambda *_: chunks)
     monkeypatch.setattr(kernels, "_chosen", [kernels_choice])
-    monkeypatch.setattr(kernels, "LEAST_SIZE", 0)
+    monkeypatch.setattr(kernels.Which, "least_size", 0)
     orders = (3, 4)
     direct, fourier = pair(orders, channels, stride=(2, 1), padding=1)
     x = function(orders, channels=channels[0])
