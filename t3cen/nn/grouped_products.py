@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.nn import kernels
+from t3cen.nn import kernels, narrow_conv
 from t3cen.nn.plane import Plane
 from t3cen.nn.transform import Transform
 
@@ -28,7 +28,10 @@ def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transfo
         bias = F.pad(bias.view(rank, -1), (0, wide.shape[0] // rank - outputs)).flatten()
     for rows in _chunks(input, wide, rank):
         transformed = _transformed(signal, input[rows], wide.shape[1], wide.dtype)
-        products = F.conv2d(transformed, wide, bias, *plane, rank)
+        narrow = narrow_conv.suits(transformed, wide, rank, plane)
+        products = (
+            narrow_conv.forward(transformed, wide, bias, rank) if narrow else F.conv2d(transformed, wide, bias, *plane, rank)
+        )
         output(_narrowed(products, rank, outputs), out[rows].flatten(2))
     return out
 
@@ -51,12 +54,15 @@ def backward(
     for rows in _chunks(input, wide, rank):
         at_products = _transformed(output.T, gradient[rows], wide.shape[0] // rank, wide.dtype)
         transformed = _transformed(signal, input[rows], wide.shape[1], wide.dtype)
-        at_input, *parts = torch.ops.aten.convolution_backward(
-            at_products, transformed, wide, [len(wide)], *plane, False, [0, 0], rank, list(needed)
-        )
-        if to_input is not None:
+        if narrow_conv.suits(transformed, wide, rank, plane):
+            at_input, *parts = narrow_conv.backward(at_products, transformed, wide, rank, needed)
+        else:
+            at_input, *parts = torch.ops.aten.convolution_backward(
+                at_products, transformed, wide, [len(wide)], *plane, False, [0, 0], rank, list(needed)
+            )
+        if to_input is not None and at_input is not None:
             signal.T(_narrowed(at_input, rank, inputs), to_input[rows].flatten(2))
-        totals = [part if total is None else total.add_(part) for total, part in zip(totals, parts, strict=True)]
+        totals = [part if total is None or part is None else total.add_(part) for total, part in zip(totals, parts, strict=True)]
     to_filters, to_bias = (total if total is None else total.unflatten(0, (rank, -1))[:, :outputs] for total in totals)
     return [
         to_input,

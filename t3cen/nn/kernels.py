@@ -104,7 +104,7 @@ def status() -> str:
 
 def find(recipe: Recipe, functions: Tensor) -> Kernel | None:
     """The kernel for these functions, `(B, G, N)`; None if they are better, or only, left to PyTorch."""
-    if not _suits(functions, recipe.least_size):
+    if functions.dtype not in SCALARS or functions[:1].numel() < recipe.least_size or not in_reach(functions):
         return None
     kernel, reason = _made(recipe, functions.dtype)
     if kernel is None and mode() == "on":
@@ -145,13 +145,13 @@ def _by_columns(functions: Tensor) -> Tensor:
     return functions if functions.stride(2) == 1 else functions.contiguous()
 
 
-def _suits(tensor: Tensor, least_size: int) -> bool:
-    """Whether there is memory to read, enough to be worth it, and nobody records or rewrites the operations on it."""
-    if tensor.device.type != "cpu" or tensor.dtype not in SCALARS or torch.compiler.is_compiling() or torch.jit.is_tracing():
+def in_reach(tensor: Tensor) -> bool:
+    """Whether compiled code may have it: there is memory to read, and nobody records or rewrites the operations on it."""
+    if tensor.device.type != "cpu" or torch.compiler.is_compiling() or torch.jit.is_tracing():
         return False
     plain = type(tensor) is Tensor and tensor.layout == torch.strided and not tensor.is_neg()
     dual = forward_ad._current_level >= 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-    return plain and not dual and not watched() and tensor[:1].numel() >= least_size and mode() != "off"
+    return plain and not dual and not watched() and mode() != "off"
 
 
 @functools.cache

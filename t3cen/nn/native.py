@@ -13,8 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# Nothing that changes results with the compiler or the processor: no fused or reordered operations.
-FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared", "-w")
+FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", "-w")
 LONGEST_S = 120
 
 
@@ -22,20 +21,22 @@ class UnavailableError(RuntimeError):
     """There is no compiled code to be had; the message says why."""
 
 
-def library(source: str) -> ctypes.CDLL:
+def library(source: str, fused: bool = False) -> ctypes.CDLL:
     """The compiled source, made at the first call on this machine and found again by later processes.
 
+    Results change neither with the compiler nor with the processor, unless `fused` lets it round a product and a sum once.
     Files are whole or absent: they are renamed into place, and end in a digest of what comes before, which loaders ignore.
     Processes that compile the same at once overwrite each other with the same.
 
     Raises:
         UnavailableError: no compiler, a compiler that fails, or no place to write to.
     """
-    file = folder() / _name(source)
+    flags = (*FLAGS, f"-ffp-contract={'fast' if fused else 'off'}")
+    file = folder() / _name(source, flags)
     try:
         if not _whole(file):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _compile(source, file)
+            _compile(source, flags, file)
         return ctypes.CDLL(str(file))
     except OSError as error:
         raise UnavailableError(f"{file} cannot be made or loaded: {error}; XDG_CACHE_HOME moves it") from error
@@ -75,16 +76,16 @@ def _version(*command: str) -> str:
     return _run([*command, "--version"]).partition("\n")[0]
 
 
-def _name(source: str) -> str:
-    key = "\n".join((source, *FLAGS, compiler_version(), _processor()))
+def _name(source: str, flags: tuple[str, ...]) -> str:
+    key = "\n".join((source, *flags, compiler_version(), _processor()))
     return f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.so"
 
 
-def _compile(source: str, file: Path) -> None:
+def _compile(source: str, flags: tuple[str, ...], file: Path) -> None:
     with tempfile.TemporaryDirectory(dir=file.parent, prefix="making-") as making:
         made = Path(making, "made.so")
         Path(making, "source.c").write_text(source)
-        _run([*compiler(), *FLAGS, "-o", str(made), str(Path(making, "source.c"))])
+        _run([*compiler(), *flags, "-o", str(made), str(Path(making, "source.c"))])
         content = made.read_bytes()
         made.write_bytes(content + hashlib.sha256(content).digest())
         made.replace(file)
