@@ -114,8 +114,8 @@ _BACKWARD = [
 
 def _stage(matrices: list[Matrix]) -> Stage:
     """One matrix along each axis of the group, first to last."""
-    rows, columns_ = [m.shape[0] for m in matrices], [m.shape[1] for m in matrices]
-    return [snap(beside(math.prod(rows[:axis]), matrix, math.prod(columns_[axis + 1 :]))) for axis, matrix in enumerate(matrices)]
+    made, taken = zip(*(matrix.shape for matrix in matrices), strict=True)
+    return [snap(beside(math.prod(made[:axis]), matrix, math.prod(taken[axis + 1 :]))) for axis, matrix in enumerate(matrices)]
 
 
 def _transposed(stage: Stage) -> Stage:
