@@ -143,6 +143,8 @@ def keep_band(family: Family, limit: BandLimit) -> Family:
     """
     lifting = family.lifting
     group = lifting.group
+    if group.order == 1:
+        return family  # nothing lies between the steps of one element
 
     def pool(mode: str) -> nn.Module:
         return nn.Sequential(Interpolate(group, limit.pool), GroupPool(mode))

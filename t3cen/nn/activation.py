@@ -99,7 +99,7 @@ class GroupActivation(nn.Module):
         if not self.rectifies:
             return None
         tensors = [t.to(torch.promote_types(t.dtype, torch.float32)).flatten(2) for t in (input, *gradient)]
-        kernel = kernels.find(Rectified(self.group.orders, self.points, bool(gradient)), tensors[0])
+        kernel = kernels.find(Rectified(self.group.orders, self.points, bool(gradient)), *tensors)
         return None if kernel is None else kernel(tensors[0], more=tensors[-1]).view(input.shape).to(input.dtype)
 
     def extra_repr(self) -> str:

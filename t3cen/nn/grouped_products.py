@@ -54,7 +54,7 @@ def backward(
     for rows in _chunks(input, wide, rank):
         at_products = _transformed(output.T, gradient[rows], wide.shape[0] // rank, wide.dtype)
         transformed = _transformed(signal, input[rows], wide.shape[1], wide.dtype)
-        if narrow_conv.suits(transformed, wide, rank, plane):
+        if narrow_conv.suits(transformed, wide, rank, plane) and kernels.in_reach(at_products):
             at_input, *parts = narrow_conv.backward(at_products, transformed, wide, rank, needed)
         else:
             at_input, *parts = torch.ops.aten.convolution_backward(

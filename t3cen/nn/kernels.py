@@ -102,9 +102,10 @@ def status() -> str:
     return f"matrix products: {reason}" if reason else f"compiled: {native.compiler_version()}"
 
 
-def find(recipe: Recipe, functions: Tensor) -> Kernel | None:
-    """The kernel for these functions, `(B, G, N)`; None if they are better, or only, left to PyTorch."""
-    if functions.dtype not in SCALARS or functions[:1].numel() < recipe.least_size or not in_reach(functions):
+def find(recipe: Recipe, functions: Tensor, *more: Tensor) -> Kernel | None:
+    """The kernel for these functions, `(B, G, N)`, and those it takes beside them; None if they are left to PyTorch."""
+    small = functions[:1].numel() < recipe.least_size
+    if functions.dtype not in SCALARS or small or not all(map(in_reach, (functions, *more))):
         return None
     kernel, reason = _made(recipe, functions.dtype)
     if kernel is None and mode() == "on":

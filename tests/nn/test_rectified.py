@@ -119,6 +119,18 @@ def test_gradient_from_another_layout_and_in_half_precision(compiled):
     torch.testing.assert_close(half.grad.float(), single.grad, rtol=2**-7, atol=0)
 
 
+def test_a_gradient_whose_memory_says_something_else_is_left_to_pytorch(compiled):
+    """One that is lazily negated, as an imaginary part may be."""
+    group, f = function((5,), 32, torch.float32)
+    f.requires_grad_()
+    layer = GroupActivation(nn.ReLU(), group)
+    gradient = torch.randn(f.shape, generator=torch.Generator().manual_seed(1))
+    negated = torch._neg_view(-gradient)
+    assert negated.is_neg()
+    got, want = (torch.autograd.grad(layer(f), f, g)[0] for g in (negated, gradient))
+    torch.testing.assert_close(got, want)
+
+
 def test_the_derivative_is_exact():
     group, f = function((3, 3), 1)
     assert torch.autograd.gradcheck(GroupActivation(nn.ReLU(), group), f[:1].clone().requires_grad_())

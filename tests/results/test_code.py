@@ -17,5 +17,14 @@ def test_readers_and_other_files_do_not_count(tmp_path):
     assert fingerprint(tmp_path) != before
 
 
+def test_compiled_code_counts(tmp_path):
+    (tmp_path / "conv.c").write_text("int a = 1;")
+    fingerprint.cache_clear()
+    before = fingerprint(tmp_path)
+    (tmp_path / "conv.c").write_text("int a = 2;")
+    fingerprint.cache_clear()
+    assert fingerprint(tmp_path) != before
+
+
 def test_a_commit_that_is_not_here_stands_for_itself():
     assert committed("0123456789abcdef") == "0123456789abcdef"
