@@ -10,19 +10,8 @@ LONGEST_RUN_BYTES = 1024
 
 # Rows are far apart, often by powers of two that share a cache set, so a tile's rows are copied together first. A tile that is
 # not full is computed like any other: no result depends on where a column lies. The compiler may not fuse or reorder operations,
-# so results do not depend on it either. Threads are those of the OpenMP runtime that PyTorch has loaded, if it has.
-# Comparisons of vectors give all bits set or none.
+# so results do not depend on it either. Comparisons of vectors give all bits set or none.
 TEMPLATE = """\
-#include <string.h>
-
-#if defined(__AVX512F__)
-#define BYTES 64
-#elif defined(__AVX__)
-#define BYTES 32
-#else
-#define BYTES 16
-#endif
-
 typedef {scalar} scalar;
 typedef scalar vector __attribute__((vector_size(BYTES)));
 typedef {bits} bits __attribute__((vector_size(BYTES)));
@@ -70,23 +59,15 @@ static void tile(const struct job *job, long b, long column) {{
     for (int r = 0; r < OUT; r++) memcpy(place(job->out, b, r, column), y[r], bytes);
 }}
 
-extern void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));
-extern int omp_get_thread_num(void) __attribute__((weak));
-extern int omp_get_num_threads(void) __attribute__((weak));
-
-static void part(const struct job *job, long index, long parts) {{
+static void part(const void *of, long index, long parts) {{
+    const struct job *job = of;
     const long tiles = (job->count + WIDTH - 1) / WIDTH, all = job->batch * tiles;
     for (long t = all * index / parts; t < all * (index + 1) / parts; t++) tile(job, t / tiles, t % tiles * WIDTH);
 }}
 
-static void threaded(void *job) {{ part(job, omp_get_thread_num(), omp_get_num_threads()); }}
-
 void mix(struct matrix in, struct matrix more, struct matrix out, long batch, long count, int threads) {{
     struct job job = {{in, more, out, batch, count}};
-    if (threads > 1 && GOMP_parallel && omp_get_thread_num && omp_get_num_threads)
-        GOMP_parallel(threaded, &job, threads, 0);
-    else
-        part(&job, 0, 1);
+    in_parts(part, &job, threads);
 }}
 """
 

@@ -3,14 +3,11 @@
    Every sum is one register of 16 or 8 neighbouring places; a block of them shares each number of the filter and each part of the
    map that is loaded. A map is copied once into one with a border, so that nothing is looked up at the edges. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #define EIGHT(a) (a), (a), (a), (a), (a), (a), (a), (a)
-#if defined(__AVX512F__)
-#define BYTES 64
+#if BYTES == 64
 #define SPREAD(a) (vector){EIGHT(a), EIGHT(a)}
 #else
+#undef BYTES
 #define BYTES 32
 #define SPREAD(a) (vector){EIGHT(a)}
 #endif
@@ -26,10 +23,6 @@ struct job {
     float *out;
     long batch, groups, inputs, outputs, height, width, transposed;
 };
-
-extern void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));
-extern int omp_get_thread_num(void) __attribute__((weak));
-extern int omp_get_num_threads(void) __attribute__((weak));
 
 /* Keeps a vector in a register: from memory, operand after operand, it would be loaded again for each. */
 #if defined(__AVX512F__)
@@ -139,7 +132,8 @@ static void unpack(const struct job *job, const vector *totals, float *to) {
                     }
 }
 
-static void part(const struct job *job, long index, long parts) {
+static void part(const void *of, long index, long parts) {
+    const struct job *job = of;
     const long size = job->height * job->width, entries = job->inputs * job->outputs * TAPS;
     float *maps = calloc(job->inputs * plane(job) + 2 * LANES, sizeof(float));
     const size_t bytes = entries * (job->gradient ? sizeof(vector) : sizeof(float));
@@ -163,11 +157,4 @@ static void part(const struct job *job, long index, long parts) {
     free(maps);
 }
 
-static void threaded(void *job) { part(job, omp_get_thread_num(), omp_get_num_threads()); }
-
-void run(const struct job *job, int threads) {
-    if (threads > 1 && GOMP_parallel && omp_get_thread_num && omp_get_num_threads)
-        GOMP_parallel(threaded, (void *)job, threads, 0);
-    else
-        part(job, 0, 1);
-}
+void run(const struct job *job, int threads) { in_parts(part, job, threads); }

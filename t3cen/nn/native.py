@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from importlib import resources
 from pathlib import Path
 
 FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", "-w")
@@ -22,7 +23,7 @@ class UnavailableError(RuntimeError):
 
 
 def library(source: str, fused: bool = False) -> ctypes.CDLL:
-    """The compiled source, made at the first call on this machine and found again by later processes.
+    """The compiled source after `native.h`, made at the first call on this machine and found again by later processes.
 
     Results change neither with the compiler nor with the processor, unless `fused` lets it round a product and a sum once.
     Files are whole or absent: they are renamed into place, and end in a digest of what comes before, which loaders ignore.
@@ -31,6 +32,7 @@ def library(source: str, fused: bool = False) -> ctypes.CDLL:
     Raises:
         UnavailableError: no compiler, a compiler that fails, or no place to write to.
     """
+    source = _header() + source
     flags = (*FLAGS, f"-ffp-contract={'fast' if fused else 'off'}")
     file = folder() / _name(source, flags)
     try:
@@ -74,6 +76,11 @@ def compiler_version() -> str:
 @functools.cache
 def _version(*command: str) -> str:
     return _run([*command, "--version"]).partition("\n")[0]
+
+
+@functools.cache
+def _header() -> str:
+    return resources.files("t3cen.nn").joinpath("native.h").read_text()
 
 
 def _name(source: str, flags: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-CODE = (".py", ".c")
+CODE = (".py", ".c", ".h")
 READERS = frozenset({"__init__.py", "analysis", "experiments.py", "figures", "results", "tables", "testing", "testing.py"})
 """Parts of t3cen/ that only read results or check layers; a change there leaves every trained network as it was."""
 

@@ -1,5 +1,7 @@
 """The training code is told apart by what it says, not by when it was committed."""
 
+import pytest
+
 from t3cen.results.code import committed, fingerprint
 
 
@@ -17,11 +19,12 @@ def test_readers_and_other_files_do_not_count(tmp_path):
     assert fingerprint(tmp_path) != before
 
 
-def test_compiled_code_counts(tmp_path):
-    (tmp_path / "conv.c").write_text("int a = 1;")
+@pytest.mark.parametrize("name", ["conv.c", "native.h"])
+def test_compiled_code_counts(tmp_path, name):
+    (tmp_path / name).write_text("int a = 1;")
     fingerprint.cache_clear()
     before = fingerprint(tmp_path)
-    (tmp_path / "conv.c").write_text("int a = 2;")
+    (tmp_path / name).write_text("int a = 2;")
     fingerprint.cache_clear()
     assert fingerprint(tmp_path) != before
 
