@@ -12,6 +12,8 @@ LONGEST_RUN_BYTES = 1024
 # not full is computed like any other: no result depends on where a column lies. The compiler may not fuse or reorder operations,
 # so results do not depend on it either. Comparisons of vectors give all bits set or none.
 TEMPLATE = """\
+#include "native.h"
+
 typedef {scalar} scalar;
 typedef scalar vector __attribute__((vector_size(BYTES)));
 typedef {bits} bits __attribute__((vector_size(BYTES)));

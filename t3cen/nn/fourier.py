@@ -6,13 +6,14 @@ convolution, and the trivial group leaves the ordinary convolution alone.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.nn import grouped_products, matmul_products
+from t3cen.nn import conv3x3, grouped_products, matmul_products
 from t3cen.nn.plane import Plane
 from t3cen.nn.transform import Transform
 
@@ -59,6 +60,12 @@ def transform_bias(bias: Tensor, signal: Tensor) -> Tensor:
     return F.pad(bias * size, (0, (rank - 1) * len(bias)))
 
 
+def _products(input: Tensor, filters: Tensor, rank: int, plane: Plane) -> ModuleType:
+    """The faster form of the products, as measured (docs/performance.md)."""
+    compiled = conv3x3.find(input, filters, rank, plane) is not None
+    return matmul_products if matmul_products.suits(input, filters, plane) and not compiled else grouped_products
+
+
 def _composite(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane) -> Tensor:
     """The same in plain differentiable operations, for compilers, exporters and second derivatives."""
     rank = signal.rows
@@ -75,8 +82,7 @@ class _FourierConv(torch.autograd.Function):
     def forward(
         input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane
     ) -> Tensor:
-        products = matmul_products if matmul_products.suits(input, filters, plane) else grouped_products
-        return products.forward(input, filters, bias, signal, output, plane)
+        return _products(input, filters, signal.rows, plane).forward(input, filters, bias, signal, output, plane)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -93,7 +99,7 @@ class _FourierConv(torch.autograd.Function):
             out = _composite(input, filters, bias, ctx.signal, ctx.output, ctx.plane)
             found = iter(torch.autograd.grad(out, inputs, gradient, create_graph=True))
             return *(next(found) if need else None for need in needed), None, None, None
-        products = matmul_products if matmul_products.suits(input, filters, ctx.plane) else grouped_products
+        products = _products(input, filters, ctx.signal.rows, ctx.plane)
         with torch.autocast(input.device.type, enabled=False):
             grads = products.backward(gradient, input, filters, ctx.signal, ctx.output, ctx.plane, needed)
         return *grads, None, None, None

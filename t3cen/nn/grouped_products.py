@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.nn import kernels, narrow_conv
+from t3cen.nn import conv3x3, kernels
 from t3cen.nn.plane import Plane
 from t3cen.nn.transform import Transform
 
@@ -28,10 +28,8 @@ def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transfo
         bias = F.pad(bias.view(rank, -1), (0, wide.shape[0] // rank - outputs)).flatten()
     for rows in _chunks(input, wide, rank):
         transformed = _transformed(signal, input[rows], wide.shape[1], wide.dtype)
-        narrow = narrow_conv.suits(transformed, wide, rank, plane)
-        products = (
-            narrow_conv.forward(transformed, wide, bias, rank) if narrow else F.conv2d(transformed, wide, bias, *plane, rank)
-        )
+        conv = conv3x3.find(transformed, wide, rank, plane)
+        products = conv.forward(transformed, wide, bias, rank) if conv else F.conv2d(transformed, wide, bias, *plane, rank)
         output(_narrowed(products, rank, outputs), out[rows].flatten(2))
     return out
 
@@ -54,8 +52,9 @@ def backward(
     for rows in _chunks(input, wide, rank):
         at_products = _transformed(output.T, gradient[rows], wide.shape[0] // rank, wide.dtype)
         transformed = _transformed(signal, input[rows], wide.shape[1], wide.dtype)
-        if narrow_conv.suits(transformed, wide, rank, plane) and kernels.in_reach(at_products):
-            at_input, *parts = narrow_conv.backward(at_products, transformed, wide, rank, needed)
+        conv = conv3x3.find(transformed, wide, rank, plane)
+        if conv and kernels.in_reach(at_products):
+            at_input, *parts = conv.backward(at_products, transformed, wide, rank, needed)
         else:
             at_input, *parts = torch.ops.aten.convolution_backward(
                 at_products, transformed, wide, [len(wide)], *plane, False, [0, 0], rank, list(needed)

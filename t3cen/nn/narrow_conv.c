@@ -1,39 +1,15 @@
-/* Convolution in groups with few channels each: 3x3, step 1, a border of one zero. Maps are vectors along their rows.
+/* Convolution in groups of few channels (`conv3x3.h`). Maps are vectors along their rows.
 
    Every sum is one register of 16 or 8 neighbouring places; a block of them shares each number of the filter and each part of the
    map that is loaded. A map is copied once into one with a border, so that nothing is looked up at the edges. */
 
-#define EIGHT(a) (a), (a), (a), (a), (a), (a), (a), (a)
-#if BYTES == 64
-#define SPREAD(a) (vector){EIGHT(a), EIGHT(a)}
-#else
-#undef BYTES
-#define BYTES 32
-#define SPREAD(a) (vector){EIGHT(a)}
-#endif
+#include "native.h"
+#include "vectors.h"
+#include "conv3x3.h"
 
-typedef float vector __attribute__((vector_size(BYTES)));
-typedef float anywhere __attribute__((vector_size(BYTES), aligned(4), may_alias));
-enum { LANES = BYTES / 4, BLOCK = LANES / 2, TAPS = 9 };
+enum { BLOCK = LANES < 8 ? 4 : LANES / 2, TAPS = 9 };
 
-const int lanes = LANES;
-
-struct job {
-    const float *maps, *filters, *gradient;
-    float *out;
-    long batch, groups, inputs, outputs, height, width, transposed;
-};
-
-/* Keeps a vector in a register: from memory, operand after operand, it would be loaded again for each. */
-#if defined(__AVX512F__)
-#define KEEP(a) __asm__("" : "+v"(a))
-#elif defined(__AVX__)
-#define KEEP(a) __asm__("" : "+x"(a))
-#else
-#define KEEP(a)
-#endif
-
-static vector load(const float *from) { return *(const anywhere *)from; }
+const int lanes = LANES, block = BLOCK;
 
 static long pitch(const struct job *job) { return job->width + 2; }
 
@@ -83,8 +59,8 @@ static void convolve(const struct job *job, const float *maps, const float *filt
                 float *to = out + y * job->width + x;
 #pragma GCC unroll 8
                 for (int o = 0; o < BLOCK; o++) {
-                    *(anywhere *)(to + o * size) = sums[o][0];
-                    *(anywhere *)(to + o * size + second_out) = sums[o][1];
+                    store(to + o * size, sums[o][0]);
+                    store(to + o * size + second_out, sums[o][1]);
                 }
             }
 }
@@ -156,5 +132,7 @@ static void part(const void *of, long index, long parts) {
     free(filters);
     free(maps);
 }
+
+long parts(const struct job *job) { return 1; }
 
 void run(const struct job *job, int threads) { in_parts(part, job, threads); }

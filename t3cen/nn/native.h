@@ -1,4 +1,4 @@
-/* What all compiled code begins with: vectors as wide as the processor's, and threads. */
+/* What all compiled code needs: vectors as wide as the processor's, and threads. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,10 @@
 #else
 #define BYTES 16
 #endif
+
+static inline long least(long a, long b) { return a < b ? a : b; }
+static inline long most(long a, long b) { return a > b ? a : b; }
+static inline long shares(long whole, long share) { return (whole + share - 1) / share; }
 
 /* Threads are those of the OpenMP runtime that PyTorch has loaded, if it has. */
 extern void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));

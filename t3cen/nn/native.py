@@ -7,6 +7,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -23,16 +24,17 @@ class UnavailableError(RuntimeError):
 
 
 def library(source: str, fused: bool = False) -> ctypes.CDLL:
-    """The compiled source after `native.h`, made at the first call on this machine and found again by later processes.
+    """The compiled source, made at the first call on this machine and found again by later processes.
 
-    Results change neither with the compiler nor with the processor, unless `fused` lets it round a product and a sum once.
+    Lines such as `#include "native.h"` bring in files of this package. Results change neither with the compiler nor with the
+    processor, unless `fused` lets it round a product and a sum once.
     Files are whole or absent: they are renamed into place, and end in a digest of what comes before, which loaders ignore.
     Processes that compile the same at once overwrite each other with the same.
 
     Raises:
         UnavailableError: no compiler, a compiler that fails, or no place to write to.
     """
-    source = _header() + source
+    source = _whole_source(source)
     flags = (*FLAGS, f"-ffp-contract={'fast' if fused else 'off'}")
     file = folder() / _name(source, flags)
     try:
@@ -42,6 +44,11 @@ def library(source: str, fused: bool = False) -> ctypes.CDLL:
         return ctypes.CDLL(str(file))
     except OSError as error:
         raise UnavailableError(f"{file} cannot be made or loaded: {error}; XDG_CACHE_HOME moves it") from error
+
+
+def package_file(name: str) -> str:
+    """The text of a C file of this package."""
+    return resources.files("t3cen.nn").joinpath(name).read_text()
 
 
 def folder() -> Path:
@@ -78,9 +85,8 @@ def _version(*command: str) -> str:
     return _run([*command, "--version"]).partition("\n")[0]
 
 
-@functools.cache
-def _header() -> str:
-    return resources.files("t3cen.nn").joinpath("native.h").read_text()
+def _whole_source(source: str) -> str:
+    return re.sub(r'^#include "(.+)"$', lambda match: _whole_source(package_file(match[1])), source, flags=re.MULTILINE)
 
 
 def _name(source: str, flags: tuple[str, ...]) -> str:
