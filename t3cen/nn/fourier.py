@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.nn import conv3x3, grouped_products, matmul_products
+from t3cen.nn import compiled_conv, grouped_products, matmul_products
 from t3cen.nn.plane import Plane
 from t3cen.nn.transform import Transform
 
@@ -40,7 +40,7 @@ def fourier_group_conv2d(
         plane = plane._replace(stride=(1, 1))
     products_bias = None if bias is None else transform_bias(bias, signal.matrix).to(filters.dtype)
     # The trivial group has no transforms to make again, so it is left to PyTorch's own convolution where that is as fast.
-    ordinary = signal.rows == 1 and not matmul_products.suits(input, filters, plane)
+    ordinary = signal.rows == 1 and _form(input, filters, 1, plane) is None
     if ordinary or torch.compiler.is_compiling() or torch.jit.is_tracing():
         return _composite(input, filters, products_bias, signal, output, plane)
     return _FourierConv.apply(input, filters, products_bias, signal, output, plane)
@@ -60,10 +60,11 @@ def transform_bias(bias: Tensor, signal: Tensor) -> Tensor:
     return F.pad(bias * size, (0, (rank - 1) * len(bias)))
 
 
-def _products(input: Tensor, filters: Tensor, rank: int, plane: Plane) -> ModuleType:
-    """The faster form of the products, as measured (docs/performance.md)."""
-    compiled = conv3x3.find(input, filters, rank, plane) is not None
-    return matmul_products if matmul_products.suits(input, filters, plane) and not compiled else grouped_products
+def _form(input: Tensor, filters: Tensor, rank: int, plane: Plane) -> ModuleType | None:
+    """The form of the products that is faster than PyTorch's own convolution, as measured (docs/performance.md)."""
+    if compiled_conv.find(input, filters, rank, plane) is not None:
+        return grouped_products
+    return matmul_products if matmul_products.suits(input, filters, plane) else None
 
 
 def _composite(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane) -> Tensor:
@@ -82,7 +83,8 @@ class _FourierConv(torch.autograd.Function):
     def forward(
         input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane
     ) -> Tensor:
-        return _products(input, filters, signal.rows, plane).forward(input, filters, bias, signal, output, plane)
+        products = _form(input, filters, signal.rows, plane) or grouped_products
+        return products.forward(input, filters, bias, signal, output, plane)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -99,7 +101,7 @@ class _FourierConv(torch.autograd.Function):
             out = _composite(input, filters, bias, ctx.signal, ctx.output, ctx.plane)
             found = iter(torch.autograd.grad(out, inputs, gradient, create_graph=True))
             return *(next(found) if need else None for need in needed), None, None, None
-        products = _products(input, filters, ctx.signal.rows, ctx.plane)
+        products = _form(input, filters, ctx.signal.rows, ctx.plane) or grouped_products
         with torch.autocast(input.device.type, enabled=False):
             grads = products.backward(gradient, input, filters, ctx.signal, ctx.output, ctx.plane, needed)
         return *grads, None, None, None

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.nn import conv3x3, kernels
+from t3cen.nn import compiled_conv, kernels
 from t3cen.nn.plane import Plane
 from t3cen.nn.transform import Transform
 
@@ -28,8 +28,9 @@ def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transfo
         bias = F.pad(bias.view(rank, -1), (0, wide.shape[0] // rank - outputs)).flatten()
     for rows in _chunks(input, wide, rank):
         transformed = _transformed(signal, input[rows], wide.shape[1], wide.dtype)
-        conv = conv3x3.find(transformed, wide, rank, plane)
-        products = conv.forward(transformed, wide, bias, rank) if conv else F.conv2d(transformed, wide, bias, *plane, rank)
+        conv = compiled_conv.find(transformed, wide, rank, plane)
+        step = plane.stride[0]
+        products = conv.forward(transformed, wide, bias, rank, step) if conv else F.conv2d(transformed, wide, bias, *plane, rank)
         output(_narrowed(products, rank, outputs), out[rows].flatten(2))
     return out
 
@@ -52,9 +53,9 @@ def backward(
     for rows in _chunks(input, wide, rank):
         at_products = _transformed(output.T, gradient[rows], wide.shape[0] // rank, wide.dtype)
         transformed = _transformed(signal, input[rows], wide.shape[1], wide.dtype)
-        conv = conv3x3.find(transformed, wide, rank, plane)
+        conv = compiled_conv.find(transformed, wide, rank, plane)
         if conv and kernels.in_reach(at_products):
-            at_input, *parts = conv.backward(at_products, transformed, wide, rank, needed)
+            at_input, *parts = conv.backward(at_products, transformed, wide, rank, needed, plane.stride[0])
         else:
             at_input, *parts = torch.ops.aten.convolution_backward(
                 at_products, transformed, wide, [len(wide)], *plane, False, [0, 0], rank, list(needed)

@@ -1,11 +1,11 @@
-/* Convolution in groups of few channels (`conv3x3.h`). Maps are vectors along their rows.
+/* Convolution in groups of few channels (`conv.h`). Maps are vectors along their rows.
 
    Every sum is one register of 16 or 8 neighbouring places; a block of them shares each number of the filter and each part of the
    map that is loaded. A map is copied once into one with a border, so that nothing is looked up at the edges. */
 
 #include "native.h"
 #include "vectors.h"
-#include "conv3x3.h"
+#include "conv.h"
 
 enum { BLOCK = LANES < 8 ? 4 : LANES / 2, TAPS = 9 };
 

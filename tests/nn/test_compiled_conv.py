@@ -10,11 +10,11 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupConv2d, conv3x3, kernels
+from t3cen.nn import GroupConv2d, compiled_conv, kernels
 from t3cen.nn.plane import Plane
 
 ALL = (True, True, True)
-NARROW, WINOGRAD = conv3x3.WAYS
+NARROW, TILED = compiled_conv.WAYS
 
 
 @pytest.fixture(autouse=True)
@@ -31,10 +31,10 @@ def tensors(inputs=8, outputs=8, height=32, width=32, groups=3, batch=2, dtype=t
     return [torch.randn(*size, dtype=dtype, generator=generator) for size in sizes]
 
 
-def found(maps, filters, groups=3, plane=conv3x3.PLANE):
+def found(maps, filters, groups=3, plane=compiled_conv.PLANE):
     """The C file that is taken, or None."""
-    conv = conv3x3.find(maps, filters, groups, plane)
-    return next((file for file in conv3x3.WAYS if conv is conv3x3._made(file)[0]), None) if conv else None
+    conv = compiled_conv.find(maps, filters, groups, plane)
+    return next((file for file in compiled_conv.WAYS if conv is compiled_conv._made(file)[0]), None) if conv else None
 
 
 def errors(conv, maps, filters, bias, groups):
@@ -58,7 +58,7 @@ def errors(conv, maps, filters, bias, groups):
 @pytest.mark.parametrize(("height", "width"), [(32, 32), (2, 16), (6, 16), (5, 32), (8, 96)])
 def test_narrow_equals_pytorch_forwards_and_backwards(inputs, outputs, height, width):
     maps, filters, bias = tensors(inputs, outputs, height, width)
-    assert max(error for error, _ in errors(conv3x3.Conv3x3(NARROW), maps, filters, bias, 3)) < 3e-6
+    assert max(error for error, _ in errors(compiled_conv.CompiledConv(NARROW), maps, filters, bias, 3)) < 3e-6
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (9, 31), (33, 17), (64, 70), (70, 64), (1, 100)])
@@ -66,9 +66,9 @@ def test_narrow_equals_pytorch_forwards_and_backwards(inputs, outputs, height, w
     ("batch", "height", "width"), [(2, 8, 8), (3, 4, 4), (40, 4, 4), (2, 7, 5), (1, 1, 1), (2, 2, 33), (3, 13, 1), (2, 28, 28)]
 )
 @pytest.mark.parametrize("groups", [1, 5])
-def test_winograd_equals_pytorch_forwards_and_backwards(inputs, outputs, batch, height, width, groups):
+def test_tiled_equals_pytorch_forwards_and_backwards(inputs, outputs, batch, height, width, groups):
     maps, filters, bias = tensors(inputs, outputs, height, width, groups, batch)
-    for error, theirs in errors(conv3x3.Conv3x3(WINOGRAD), maps, filters, bias, groups):
+    for error, theirs in errors(compiled_conv.CompiledConv(TILED), maps, filters, bias, groups):
         assert error < 3e-6
         assert error < 10 * theirs + 5e-7  # a result of few products is a difference of sums here
 
@@ -78,10 +78,10 @@ def test_winograd_equals_pytorch_forwards_and_backwards(inputs, outputs, batch, 
     [
         ({}, NARROW),
         ({"height": 3, "width": 20}, None),
-        ({"inputs": 9, "outputs": 16}, WINOGRAD),
-        ({"inputs": 24, "outputs": 24, "height": 7, "width": 9}, WINOGRAD),
+        ({"inputs": 9, "outputs": 16}, TILED),
+        ({"inputs": 24, "outputs": 24, "height": 7, "width": 9}, TILED),
         ({"inputs": 24, "outputs": 24, "height": 4, "width": 4}, None),
-        ({"inputs": 24, "outputs": 24, "height": 4, "width": 4, "batch": 8}, WINOGRAD),
+        ({"inputs": 24, "outputs": 24, "height": 4, "width": 4, "batch": 8}, TILED),
         ({"inputs": 8, "outputs": 16}, None),
         ({"inputs": 16, "outputs": 8}, None),
         ({"inputs": 3, "outputs": 8}, None),
@@ -104,19 +104,19 @@ def test_other_ways_over_the_plane(plane, channels):
     assert found(maps, filters) is not None
 
 
-@pytest.mark.parametrize("file", conv3x3.WAYS)
+@pytest.mark.parametrize("file", compiled_conv.WAYS)
 def test_only_what_is_needed_is_made(file):
     maps, filters, bias = tensors()
-    conv = conv3x3.Conv3x3(file)
+    conv = compiled_conv.CompiledConv(file)
     gradient = conv.forward(maps, filters, bias, 3)
     for needed in [(True, False, False), (False, True, False), (False, False, True)]:
         assert tuple(t is not None for t in conv.backward(gradient, maps, filters, 3, needed)) == needed
 
 
-@pytest.mark.parametrize(("file", "channels", "groups"), [(NARROW, 8, 7), (WINOGRAD, 16, 7), (WINOGRAD, 70, 1)])
+@pytest.mark.parametrize(("file", "channels", "groups"), [(NARROW, 8, 7), (TILED, 16, 7), (TILED, 70, 1)])
 def test_threads_and_other_images_change_no_bit(file, channels, groups):
     maps, filters, bias = tensors(channels, channels, groups=groups, batch=3)
-    conv, before, results = conv3x3.Conv3x3(file), torch.get_num_threads(), []
+    conv, before, results = compiled_conv.CompiledConv(file), torch.get_num_threads(), []
     try:
         for threads in (1, 2, 3, 16):
             torch.set_num_threads(threads)
@@ -128,10 +128,10 @@ def test_threads_and_other_images_change_no_bit(file, channels, groups):
     assert torch.equal(conv.forward(maps[1:2], filters, bias, groups), results[0][0][1:2])
 
 
-@pytest.mark.parametrize("file", conv3x3.WAYS)
+@pytest.mark.parametrize("file", compiled_conv.WAYS)
 def test_tensors_laid_out_otherwise(file):
     maps, filters, bias = tensors()
-    conv = conv3x3.Conv3x3(file)
+    conv = compiled_conv.CompiledConv(file)
     want = conv.forward(maps, filters, bias, 3)
     other = maps.contiguous(memory_format=torch.channels_last), filters.contiguous(memory_format=torch.channels_last)
     assert torch.equal(conv.forward(*other, bias, 3), want)
@@ -140,12 +140,12 @@ def test_tensors_laid_out_otherwise(file):
         torch.testing.assert_close(a, b)
 
 
-@pytest.mark.parametrize("file", conv3x3.WAYS)
+@pytest.mark.parametrize("file", compiled_conv.WAYS)
 def test_no_number_of_another_image_or_group_comes_in(file):
     """What is not finite stays where it is; a product with a zero that stands for a missing channel or place would spread it."""
     maps, filters, bias = tensors(16, 16, 32, 32)
     maps[0, 16:32], maps[1, :16] = float("nan"), float("inf")
-    out = conv3x3.Conv3x3(file).forward(maps, filters, bias, 3)
+    out = compiled_conv.CompiledConv(file).forward(maps, filters, bias, 3)
     finite = out.isfinite().all(-1).all(-1).view(2, 3, 16)
     spoilt = torch.tensor([[False, True, False], [True, False, False]])
     assert torch.equal(finite.any(-1), ~spoilt)
@@ -160,11 +160,11 @@ def test_switched_off_watched_or_without_a_compiler(channels, monkeypatch):
     kernels.use("on")
     with FlopCounterMode(display=False):
         assert found(maps, filters) is None
-    monkeypatch.setattr(conv3x3, "_made", lambda file: (None, "no compiler"))
+    monkeypatch.setattr(compiled_conv, "_made", lambda file: (None, "no compiler"))
     with pytest.raises(kernels.native.UnavailableError, match="kernels are 'on': no compiler"):
-        conv3x3.find(maps, filters, 3, conv3x3.PLANE)
+        compiled_conv.find(maps, filters, 3, compiled_conv.PLANE)
     kernels.use("auto")
-    assert conv3x3.find(maps, filters, 3, conv3x3.PLANE) is None
+    assert compiled_conv.find(maps, filters, 3, compiled_conv.PLANE) is None
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_switched_off_watched_or_without_a_compiler(channels, monkeypatch):
 def test_a_layer_takes_it_and_is_the_direct_one(inputs, outputs, size, monkeypatch):
     group, taken = CyclicProduct(4, 3), []
     for name in ("forward", "backward"):
-        run = getattr(conv3x3.Conv3x3, name)
-        monkeypatch.setattr(conv3x3.Conv3x3, name, lambda *a, name=name, run=run: taken.append(name) or run(*a))
+        run = getattr(compiled_conv.CompiledConv, name)
+        monkeypatch.setattr(compiled_conv.CompiledConv, name, lambda *a, name=name, run=run: taken.append(name) or run(*a))
     torch.manual_seed(0)
     fourier = GroupConv2d(inputs, outputs, 3, group=group, padding=1, backend="fourier")
     direct = GroupConv2d(inputs, outputs, 3, group=group, padding=1, backend="direct")
@@ -195,12 +195,12 @@ def test_a_layer_takes_it_and_is_the_direct_one(inputs, outputs, size, monkeypat
 def test_narrower_vectors(without, lanes):
     """Other widths of vectors, whatever this processor has."""
     script = (
-        f"import sys; from t3cen.nn import conv3x3, native; native.FLAGS = (*native.FLAGS, {without!r});"
-        "sys.path.insert(0, 'tests/nn'); from test_conv3x3 import errors, tensors, NARROW, WINOGRAD;"
-        "results = [errors(conv3x3.Conv3x3(NARROW), *tensors(width=8, height=4), 3)];"
-        "winograd = conv3x3.Conv3x3(WINOGRAD);"
-        "results += [errors(winograd, *tensors(*s), 3) for s in ((16, 16, 8, 8), (9, 31, 7, 5), (70, 64, 4, 4))];"
-        f"assert winograd.lanes == {lanes};"
+        f"import sys; from t3cen.nn import compiled_conv, native; native.FLAGS = (*native.FLAGS, {without!r});"
+        "sys.path.insert(0, 'tests/nn'); from test_compiled_conv import errors, tensors, NARROW, TILED;"
+        "results = [errors(compiled_conv.CompiledConv(NARROW), *tensors(width=8, height=4), 3)];"
+        "tiled = compiled_conv.CompiledConv(TILED);"
+        "results += [errors(tiled, *tensors(*s), 3) for s in ((16, 16, 8, 8), (9, 31, 7, 5), (70, 64, 4, 4))];"
+        f"assert tiled.lanes == {lanes};"
         "assert max(e for r in results for e, _ in r) < 3e-6, results"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
