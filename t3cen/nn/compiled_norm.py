@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from t3cen.nn import kernels, native
 
-BLOCKS, MOST_ROWS = 64, 32
-"""Sums are made in about so many blocks, for threads to share, each of so many rows at most, for what rounding loses."""
+BLOCK = 2**11
+"""Values of a channel that are summed in single precision, or one plane: more lose digits, fewer take longer to put together."""
 
 
 def suits(norm: nn.BatchNorm2d, *maps: Tensor) -> bool:
@@ -39,7 +39,7 @@ def suits(norm: nn.BatchNorm2d, *maps: Tensor) -> bool:
     return first.shape[-2:].numel() >= code.lanes
 
 
-def normalized(norm: nn.BatchNorm2d, maps: Tensor, rectified: bool = False, shortcut: Tensor | None = None) -> Tensor:
+def normalize(norm: nn.BatchNorm2d, maps: Tensor, rectified: bool = False, shortcut: Tensor | None = None) -> Tensor:
     """`norm(maps)`; ReLU of that; or ReLU of the sum of that and `shortcut`, which implies it. Running statistics move as ever.
 
     Args:
@@ -164,7 +164,7 @@ def _run(
     rows = maps.numel() // (channels * size)
     job = _Job(rows=rows, channels=channels, size=size, ending=ending, eps=eps, lines=lines.data_ptr())
     job.mean, job.variance = moments[0].data_ptr(), moments[1].data_ptr()
-    job.block = min(max(1, rows // BLOCKS), MOST_ROWS)
+    job.block = max(1, BLOCK // size)
     for name, tensor in places.items():
         setattr(job, name, None if tensor is None else tensor.data_ptr())
     threads = min(torch.get_num_threads(), max(1, maps.numel() // kernels.LEAST_PER_THREAD))

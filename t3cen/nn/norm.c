@@ -192,14 +192,15 @@ static void settle(const struct job *job) {
         double mean = 0, variance = 0;
         for (long block = 0; block < blocks(job); block++) {
             const struct sums sums = job->sums[block * job->channels + c];
-            mean += (sums.first + sums.centre * values(job, block)) / count;
+            mean += sums.first + sums.centre * values(job, block);
         }
+        mean /= count;
         for (long block = 0; block < blocks(job); block++) {
             const struct sums sums = job->sums[block * job->channels + c];
             const double off = mean - sums.centre;
-            variance += (sums.second - 2 * off * sums.first + off * off * values(job, block)) / count;
+            variance += sums.second - 2 * off * sums.first + off * off * values(job, block);
         }
-        if (variance < 0) variance = 0;
+        variance = variance < 0 ? 0 : variance / count;
         const double scale = (job->weight ? job->weight[c] : 1) / sqrt(variance + job->eps);
         const float centre = mean;
         job->mean[c] = mean;
