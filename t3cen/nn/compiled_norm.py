@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Iterator
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -18,9 +19,9 @@ BLOCK = 2**11
 
 
 def suits(norm: nn.BatchNorm2d, *maps: Tensor) -> bool:
-    """Whether this can be had, for maps `(..., C, H, W)` and, of the same shape, what is added to their normalisation."""
+    """Whether this can be had, for maps `(B, G, C, H, W)` or `(N, C, H, W)` and what is added to them."""
     first, channels = maps[0], norm.num_features
-    if not norm.training or first.ndim < 4 or first.shape[-3] != channels or not first.numel():
+    if not norm.training or first.ndim not in (4, 5) or first.shape[-3] != channels or not first.numel():
         return False
     if any(t.shape != first.shape or not t.is_contiguous() for t in maps):
         return False
@@ -44,7 +45,7 @@ def normalize(norm: nn.BatchNorm2d, maps: Tensor, rectified: bool = False, short
 
     Args:
         norm: in training.
-        maps: `(..., C, H, W)`.
+        maps: `(B, G, C, H, W)`, or `(N, C, H, W)` when folded.
         rectified: whether there is a ReLU.
         shortcut: shaped like `maps`.
     """
@@ -129,14 +130,14 @@ def _composite(
         sign = (maps.detach() - centre) * scale + shift if result is None else result.detach()
         gradient = gradient.masked_fill(sign <= 0, 0)
     inputs = [t for t, need in zip((maps, weight), needed[:2], strict=True) if need and t is not None]
-    found = iter(())
+    found: Iterator[Tensor] = iter(())
     if inputs:
         differentiated = torch.is_grad_enabled()
         with torch.enable_grad():
             normal = F.batch_norm(maps.flatten(0, -4), None, None, weight, None, True, 0, eps).view(maps.shape)
         found = iter(torch.autograd.grad(normal, inputs, gradient, create_graph=differentiated))
     to_maps, to_weight = (next(found) if need else None for need in needed[:2])
-    to_bias = gradient.flatten(0, -4).sum((0, 2, 3)) if needed[2] else None
+    to_bias = gradient.sum([axis for axis in range(maps.ndim) if axis != maps.ndim - 3]) if needed[2] else None
     return [to_maps, to_weight, to_bias, gradient if needed[3] else None]
 
 

@@ -50,9 +50,9 @@ def normalized(norm: nn.Module, relu: nn.Module, f: Tensor, shortcut: Tensor | N
         shortcut: shaped like `norm(f)`.
     """
     tensors = (f,) if shortcut is None else (f, shortcut)
-    if type(norm) is GroupBatchNorm2d and type(relu) is nn.ReLU and compiled_norm.suits(norm, *tensors):
-        if not _hooked(norm) and not _hooked(relu):
-            return compiled_norm.normalize(norm, f, True, shortcut)
+    plain = type(norm) is GroupBatchNorm2d and type(relu) is nn.ReLU
+    if plain and compiled_norm.suits(norm, *tensors) and not _hooked(norm) and not _hooked(relu):
+        return compiled_norm.normalize(norm, f, True, shortcut)
     return relu(norm(f) if shortcut is None else norm(f) + shortcut)
 
 

@@ -11,8 +11,9 @@ class Sequential(nn.Sequential):
     """`nn.Sequential` that has a norm and the ReLU behind it done at once (`norm.normalized`), with the same result."""
 
     def forward(self, input: Tensor) -> Tensor:
-        modules = iter(self)
-        for module in modules:
-            follower = next(modules, None) if isinstance(module, GroupBatchNorm2d) else None
-            input = module(input) if follower is None else normalized(module, follower, input)
+        modules = list(self)
+        while modules:
+            module = modules.pop(0)
+            together = isinstance(module, GroupBatchNorm2d) and modules and isinstance(modules[0], nn.ReLU)
+            input = normalized(module, modules.pop(0), input) if together else module(input)
         return input
