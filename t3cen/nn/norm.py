@@ -49,14 +49,13 @@ def normalized(norm: nn.Module, relu: nn.Module, f: Tensor, shortcut: Tensor | N
         f: as `norm` takes it.
         shortcut: shaped like `norm(f)`.
     """
-    tensors = (f,) if shortcut is None else (f, shortcut)
-    plain = type(norm) is GroupBatchNorm2d and type(relu) is nn.ReLU
-    if plain and compiled_norm.suits(norm, *tensors) and not _hooked(norm) and not _hooked(relu):
+    maps = (f,) if shortcut is None else (f, shortcut)
+    if type(norm) is GroupBatchNorm2d and type(relu) is nn.ReLU and compiled_norm.suits(norm, *maps) and not _hooked(norm, relu):
         return compiled_norm.normalize(norm, f, True, shortcut)
     return relu(norm(f) if shortcut is None else norm(f) + shortcut)
 
 
-def _hooked(module: nn.Module) -> bool:
-    """Whether a call of the module calls more than its `forward`."""
-    names = ("forward_pre_hooks", "forward_hooks", "backward_pre_hooks", "backward_hooks")
-    return any(getattr(module, f"_{name}") or getattr(hooks, f"_global_{name}") for name in names)
+def _hooked(*modules: nn.Module) -> bool:
+    """Whether a call of one of them calls more than its `forward`."""
+    kinds = ("forward_pre_hooks", "forward_hooks", "backward_pre_hooks", "backward_hooks")
+    return any(getattr(hooks, f"_global_{kind}") or any(getattr(m, f"_{kind}") for m in modules) for kind in kinds)
