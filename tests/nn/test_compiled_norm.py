@@ -125,17 +125,13 @@ def test_running_statistics_are_those_of_batch_norm(options, taken):
 @pytest.mark.parametrize("lone", [False, True], ids=["all far", "one image far"])
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("size", [4, 20])
-def test_far_from_zero_no_worse_than_pytorch(size, ending, lone, taken):
+def test_far_from_zero_better_than_pytorch(size, ending, lone, taken):
     maps, shortcut, gradient = tensors(8, 16, 3, size, size)
+    gradient += 1 + maps
     maps += 1e4 * (torch.arange(8) == 0 if lone else torch.ones(8)).view(8, 1, 1, 1, 1)
-    norm = made(3)
-    want, got = exact(norm, ending, maps, shortcut, gradient), results(norm, ending, maps, shortcut, gradient)
-    kernels.use("off")
-    by_pytorch = results(made(3), ending, maps, shortcut, gradient)
+    got = results(made(3), ending, maps, shortcut, gradient)
     assert taken == ["forward", "backward"]
-    for name in want:
-        worst = [(values[name] - want[name]).abs().max().item() for values in (got, by_pytorch)]
-        assert worst[0] <= worst[1] + 2e-6 * want[name].abs().max().item(), name
+    assert_close(got, exact(made(3), ending, maps, shortcut, gradient), 2e-5)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
