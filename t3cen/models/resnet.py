@@ -9,7 +9,9 @@ from torch import Tensor, nn
 from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
 from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.lifting import Lifting
+from t3cen.nn.norm import normalized
 from t3cen.nn.recompute import RecomputedSequential
+from t3cen.nn.sequential import Sequential
 
 
 def _shortcut(conv: ConvFactory, in_channels: int, out_channels: int, stride: int) -> nn.Module:
@@ -33,9 +35,8 @@ class BasicBlock(nn.Module):
         self.relu = nonlinear(nn.ReLU(inplace=True))
 
     def forward(self, f: Tensor) -> Tensor:
-        out = self.relu(self.norm1(self.conv1(f)))
-        out = self.norm2(self.conv2(out))
-        return self.relu(out + self.shortcut(f))
+        out = normalized(self.norm1, self.relu, self.conv1(f))
+        return normalized(self.norm2, self.relu, self.conv2(out), self.shortcut(f))
 
 
 class Bottleneck(nn.Module):
@@ -56,10 +57,9 @@ class Bottleneck(nn.Module):
         self.relu = nonlinear(nn.ReLU(inplace=True))
 
     def forward(self, f: Tensor) -> Tensor:
-        out = self.relu(self.norm1(self.conv1(f)))
-        out = self.relu(self.norm2(self.conv2(out)))
-        out = self.norm3(self.conv3(out))
-        return self.relu(out + self.shortcut(f))
+        out = normalized(self.norm1, self.relu, self.conv1(f))
+        out = normalized(self.norm2, self.relu, self.conv2(out))
+        return normalized(self.norm3, self.relu, self.conv3(out), self.shortcut(f))
 
 
 class ResNet(Network):
@@ -98,7 +98,7 @@ class ResNet(Network):
         self.lifting = lifting
         self.normalize = Normalize(mean, std)
         relu = nonlinear(nn.ReLU(inplace=True))
-        self.stem = nn.Sequential(stem(3, widths[0], 3, padding=1), GroupBatchNorm2d(widths[0]), relu)
+        self.stem = Sequential(stem(3, widths[0], 3, padding=1), GroupBatchNorm2d(widths[0]), relu)
         channels, stages = widths[0], []
         for stage, (depth, width) in enumerate(zip(depths, widths, strict=True)):
             blocks: list[nn.Module] = []

@@ -10,6 +10,7 @@ from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, Nonlinear
 from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.lifting import Lifting
 from t3cen.nn.recompute import RecomputedSequential
+from t3cen.nn.sequential import Sequential
 
 
 class Z2CNN(Network):
@@ -54,7 +55,7 @@ class Z2CNN(Network):
             layers.append(nonlinear(nn.ReLU(inplace=True)))
             if depth == 1:
                 layers.append(max_pool(2))
-        self.layers = RecomputedSequential(*layers, starts=starts) if recompute else nn.Sequential(*layers)
+        self.layers = RecomputedSequential(*layers, starts=starts) if recompute else Sequential(*layers)
         self.channels = width
         self.classifier = conv(width, num_classes, 4, bias=True)
         self.pool = pool

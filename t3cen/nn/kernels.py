@@ -152,7 +152,8 @@ def in_reach(tensor: Tensor) -> bool:
         return False
     plain = type(tensor) is Tensor and tensor.layout == torch.strided and not tensor.is_neg()
     dual = forward_ad._current_level >= 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-    return plain and not dual and not watched() and mode() != "off"
+    batched = torch._C._functorch.is_legacy_batchedtensor(tensor)
+    return plain and not dual and not batched and not watched() and mode() != "off"
 
 
 @functools.cache

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules import module as hooks
+
+from t3cen.nn import compiled_norm
 
 
 class GroupBatchNorm2d(nn.BatchNorm2d):
@@ -30,7 +33,29 @@ class GroupBatchNorm2d(nn.BatchNorm2d):
             )
         if input.shape[-3] != self.num_features:
             raise ValueError(f"{input.shape[-3]} channels in the input {tuple(input.shape)}, {self.num_features} expected")
+        if compiled_norm.suits(self, input):
+            return compiled_norm.normalize(self, input)
         if input.ndim == 4:
             return super().forward(input)
         # Not `view`: of an in-place activation on a view, autograd's backward pass copies the whole tensor four times.
         return torch.ops.aten._unsafe_view(super().forward(input.flatten(0, 1)), input.shape)
+
+
+def normalized(norm: nn.Module, relu: nn.Module, f: Tensor, shortcut: Tensor | None = None) -> Tensor:
+    """`relu(norm(f))`, or `relu(norm(f) + shortcut)`; in training on the CPU all of it at once, where modules and tensors allow.
+
+    Args:
+        norm, relu: any modules; those made into one are `GroupBatchNorm2d` and `nn.ReLU`, without hooks.
+        f: as `norm` takes it.
+        shortcut: shaped like `norm(f)`.
+    """
+    maps = (f,) if shortcut is None else (f, shortcut)
+    if type(norm) is GroupBatchNorm2d and type(relu) is nn.ReLU and compiled_norm.suits(norm, *maps) and not _hooked(norm, relu):
+        return compiled_norm.normalize(norm, f, True, shortcut)
+    return relu(norm(f) if shortcut is None else norm(f) + shortcut)
+
+
+def _hooked(*modules: nn.Module) -> bool:
+    """Whether a call of one of them calls more than its `forward`."""
+    kinds = ("forward_pre_hooks", "forward_hooks", "backward_pre_hooks", "backward_hooks")
+    return any(getattr(hooks, f"_global_{kind}") or any(getattr(m, f"_{kind}") for m in modules) for kind in kinds)

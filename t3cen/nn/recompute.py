@@ -9,11 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from t3cen.nn.sequential import Sequential
 
-class RecomputedSequential(nn.Sequential):
-    """`nn.Sequential` that in training keeps only the inputs of its blocks for the backward pass, and makes the rest again.
 
-    Outputs, gradients, buffers and the names in `state_dict` are those of `nn.Sequential`.
+class RecomputedSequential(Sequential):
+    """`Sequential` that in training keeps only the inputs of its blocks for the backward pass, and makes the rest again.
+
+    Outputs, gradients, buffers and the names in `state_dict` are those of `Sequential`.
 
     Args:
         modules: as in `nn.Sequential`; the first of a block does not modify its input in place.
@@ -29,7 +31,7 @@ class RecomputedSequential(nn.Sequential):
             return super().forward(input)
         modules = list(self)
         for start, end in zip(self.starts, [*self.starts[1:], len(modules)], strict=True):
-            input = recomputed(nn.Sequential(*modules[start:end]), input)
+            input = recomputed(Sequential(*modules[start:end]), input)
         return input
 
 
