@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from t3cen.groups import ColorGroup
 from t3cen.models import build
-from t3cen.nn import GroupConv2d, HSLLifting
+from t3cen.nn import GroupBatchNorm2d, GroupConv2d, HSLLifting
 from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.inference import for_inference
 from t3cen.training.cost import macs
@@ -72,8 +72,16 @@ class TorchConv2d(nn.Module):
         return self.conv(input[:, 0])[:, None]
 
 
+class TorchBatchNorm2d(GroupBatchNorm2d):
+    """PyTorch's own batch norm on `(B, 1, C, H, W)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        # Not `view`, for what stands in `GroupBatchNorm2d.forward`.
+        return torch.ops.aten._unsafe_view(nn.BatchNorm2d.forward(self, input.flatten(0, 1)), input.shape)
+
+
 def network(name: str, group: str, backend: str) -> nn.Module:
-    """`backend` "torch" is the plain network with `nn.Conv2d` in the place of our layers, "continuous" the band-limited one."""
+    """`backend` "torch" is the plain network made of PyTorch's own operations alone, "continuous" the band-limited one."""
     ours = "auto" if backend in ("torch", "continuous") else backend
     net = build(name, group, 10, family="t3cen" if group else "plain", backend=ours, band_limit=backend == "continuous")
     if backend == "torch":
@@ -81,6 +89,8 @@ def network(name: str, group: str, backend: str) -> nn.Module:
             for key, child in list(parent.named_children()):
                 if isinstance(child, GroupConv2d):
                     setattr(parent, key, TorchConv2d(child))
+                elif isinstance(child, GroupBatchNorm2d):
+                    setattr(parent, key, TorchBatchNorm2d(child.num_features))
     return net
 
 

@@ -123,7 +123,7 @@ def _narrow(conv: CompiledConv, shape: Shape) -> bool:
 
 def _tiled(conv: CompiledConv, shape: Shape) -> bool:
     narrowest = min(shape.inputs, shape.outputs)
-    wide = MOST_NARROW < narrowest and (shape.kernel == 3 or narrowest <= MOST_POINTWISE)
+    wide = narrowest > MOST_NARROW and (shape.kernel == 3 or narrowest <= MOST_POINTWISE)
     return wide and shape.tiles >= LEAST_TILES
 
 

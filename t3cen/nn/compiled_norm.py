@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Iterator
-from importlib import resources
 from typing import Any, NamedTuple
 
 import torch
@@ -175,9 +174,8 @@ def _run(
 @functools.cache
 def _code() -> tuple[_Code | None, str]:
     """The compiled code, or why there is none."""
-    source = resources.files("t3cen.nn").joinpath("norm.c").read_text()
     try:
-        library = native.library(source)
+        library = native.library(native.package_file("norm.c"))
     except native.UnavailableError as error:
         return None, str(error)
     for function in (library.forward, library.backward):

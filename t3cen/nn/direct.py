@@ -43,7 +43,7 @@ def in_precision_of(weight: Tensor, input: Tensor) -> Tensor:
 def expand_filters(weight: Tensor, orders: Sequence[int]) -> Tensor:
     """The bank `(G C', G C, kh, kw)` with `bank[(a, o), (b, i)] = weight[o, i, a - b]`."""
     size = torch.Size(orders).numel()
-    by_element = weight.flatten(2, -3)
+    by_element = weight.reshape(*weight.shape[:2], size, *weight.shape[-2:])
     bank = by_element[:, :, torch.tensor(differences(orders), device=weight.device)]
     return bank.permute(2, 0, 3, 1, 4, 5).reshape(size * weight.shape[0], size * weight.shape[1], *weight.shape[-2:])
 

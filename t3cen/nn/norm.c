@@ -6,10 +6,9 @@
 
 #include <math.h>
 
-typedef float vector __attribute__((vector_size(BYTES)));
-typedef float anywhere __attribute__((vector_size(BYTES), aligned(4), may_alias));
-typedef int bits __attribute__((vector_size(BYTES)));
-enum { LANES = BYTES / 4 };
+#include "native.h"
+#include "vectors.h"
+
 #define INLINE static inline __attribute__((always_inline))
 
 const int lanes = LANES;
@@ -43,10 +42,6 @@ struct job {
     long rows, channels, size, block, ending;
     double eps;
 };
-
-INLINE vector load(const float *from) { return *(const anywhere *)from; }
-
-INLINE void store(float *to, vector a) { *(anywhere *)to = a; }
 
 INLINE vector line_at(struct line line, vector map) { return (map - line.centre) * line.scale + line.shift; }
 
