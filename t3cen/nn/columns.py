@@ -51,8 +51,8 @@ static void take(vector *to, const scalar *from, size_t bytes) {{
 
 static void tile(const struct job *job, long b, long column) {{
     vector x[IN + MORE][VECTORS], y[OUT][VECTORS];
-    const long left = job->count - column;
-    const size_t bytes = left < WIDTH ? left * sizeof(scalar) : sizeof x[0];
+    const long left = {count} - column;
+    const size_t bytes = (left < WIDTH ? left : WIDTH) * sizeof(scalar);
     if (left < WIDTH) memset(x, 0, sizeof x);
     for (int r = 0; r < IN; r++) take(x[r], place(job->in, b, r, column), bytes);
     for (int r = 0; r < MORE; r++) take(x[IN + r], place(job->more, b, r, column), bytes);
@@ -93,15 +93,16 @@ class Routine(NamedTuple):
     declarations: str = ""
 
 
-def source(routine: Routine, scalar: str) -> str:
-    """C code of `void mix(in, more, out, batch, count, threads)`, for `float` or `double`.
+def source(routine: Routine, scalar: str, count: int | None = None) -> str:
+    """C code of `void mix(in, more, out, batch, count, threads)`, for `float` or `double`; for one count alone if that is known.
 
     It runs the routine on `batch` times `count` columns. A matrix is its first element and how many elements lie between those
     of a batch and of a row; columns beside each other are contiguous.
     """
     size = {"float": 4, "double": 8}[scalar]
     # Whole vectors, however wide they are.
-    row_bytes = min(max(TILE_BYTES // (routine.inputs + routine.more + routine.rows) // 64 * 64, 64), LONGEST_RUN_BYTES)
+    longest = LONGEST_RUN_BYTES if count is None else min(-(-count * size // 64) * 64, LONGEST_RUN_BYTES)
+    row_bytes = min(max(TILE_BYTES // (routine.inputs + routine.more + routine.rows) // 64 * 64, 64), longest)
     return TEMPLATE.format(
         scalar=scalar,
         bits={"float": "int", "double": "long long"}[scalar],
@@ -109,6 +110,7 @@ def source(routine: Routine, scalar: str) -> str:
         more=routine.more,
         rows=routine.rows,
         width=row_bytes // size,
+        count="job->count" if count is None else count,
         declarations=routine.declarations,
         statements="\n".join(f"        {line}" for line in routine.statements),
     )

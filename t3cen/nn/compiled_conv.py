@@ -111,7 +111,8 @@ def _job(shape: Shape, groups: int, **tensors: Tensor) -> _Job:
 
 
 def _shape(maps: Tensor, filters: Tensor, groups: int, step: int) -> Shape:
-    return Shape(filters.shape[1], len(filters) // groups, len(maps), *maps.shape[-2:], filters.shape[-1], step)
+    height, width = maps.shape[-2:]
+    return Shape(filters.shape[1], len(filters) // groups, len(maps), height, width, filters.shape[-1], step)
 
 
 def _narrow(conv: CompiledConv, shape: Shape) -> bool:

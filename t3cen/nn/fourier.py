@@ -50,8 +50,8 @@ def transform_filters(weight: Tensor, transform: Transform) -> Tensor:
     """`(C', C, *orders, kh, kw)` and the `(R, G)` transform of the filters to `(R C', C, kh, kw)`."""
     outputs, inputs = weight.shape[:2]
     kernel = weight.shape[-2:]
-    by_element = weight.reshape(outputs * inputs, -1, kernel.numel()).transpose(0, 1).flatten(1)
-    return transform(by_element[None]).view(-1, inputs, *kernel)
+    filters = weight.reshape(outputs * inputs, -1, kernel.numel())
+    return transform.of_many(filters, rows_outside=True).transpose(0, 1).reshape(-1, inputs, *kernel)
 
 
 def transform_bias(bias: Tensor, signal: Tensor) -> Tensor:

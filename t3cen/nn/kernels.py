@@ -53,19 +53,38 @@ class Recipe(ABC):
     def routine(self) -> columns.Routine:
         """How it is done."""
 
+    def source(self, scalar: str) -> str:
+        """The C code of that, for `float` or `double`."""
+        return columns.source(self.routine(), scalar)
+
+    def small(self, functions: Tensor) -> bool:
+        """Whether PyTorch's own operations cost as little for these functions, `(B, G, N)`."""
+        return functions[:1].numel() < self.least_size
+
 
 @dataclass(frozen=True)
 class Which(Recipe):
-    """A matrix of `bilinear.cyclic_convolution(orders)`, or its transpose."""
+    """A matrix of `bilinear.cyclic_convolution(orders)`, or its transpose.
+
+    Attributes:
+        count: columns of a function, where many functions have few; None for any number.
+    """
 
     name: Name
     transposed: bool = False
+    count: int | None = None
     most_additions = 1200
     least_size = 2048
 
     @property
     def T(self) -> Which:
         return replace(self, transposed=not self.transposed)
+
+    def small(self, functions: Tensor) -> bool:
+        return super().small(functions if self.count is None else functions[None])
+
+    def source(self, scalar: str) -> str:
+        return columns.source(self.routine(), scalar, self.count)
 
     def routine(self) -> columns.Routine:
         return straight_line.routine(straight_line.program(stages(self.orders, self.name, self.transposed)))
@@ -104,8 +123,7 @@ def status() -> str:
 
 def find(recipe: Recipe, functions: Tensor, *more: Tensor) -> Kernel | None:
     """The kernel for these functions, `(B, G, N)`, and those it takes beside them; None if they are left to PyTorch."""
-    small = functions[:1].numel() < recipe.least_size
-    if functions.dtype not in SCALARS or small or not all(map(in_reach, (functions, *more))):
+    if functions.dtype not in SCALARS or recipe.small(functions) or not all(map(in_reach, (functions, *more))):
         return None
     kernel, reason = _made(recipe, functions.dtype)
     if kernel is None and mode() == "on":
@@ -165,7 +183,7 @@ def _made(recipe: Recipe, dtype: torch.dtype) -> tuple[Kernel | None, str]:
     if routine.additions > recipe.most_additions:
         return None, f"{routine.additions} additions, {recipe.most_additions} are allowed"
     try:
-        function = native.library(columns.source(routine, SCALARS[dtype])).mix
+        function = native.library(recipe.source(SCALARS[dtype])).mix
     except native.UnavailableError as error:
         log.info("nothing compiled for %s: %s", recipe.orders, error)
         return None, str(error)

@@ -56,6 +56,43 @@ def test_equals_matrix_product(orders, name, count, dtype, tolerance):
         torch.testing.assert_close(t(x).double(), exact, rtol=0, atol=tolerance * float(exact.abs().max()))
 
 
+@pytest.mark.parametrize("rows_outside", [True, False])
+@pytest.mark.parametrize("count", [1, 3, 4, 9, 16, 25, 300])
+@pytest.mark.parametrize("orders", [(1,), (3,), (4, 4)])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 2e-6), (torch.float64, 1e-14)])
+def test_many_functions_of_few_numbers(orders, count, rows_outside, dtype, tolerance):
+    for t in (transform(orders, "filters", dtype), transform(orders, "filters", dtype).T):
+        x = functions(t, 500, count)
+        exact = t.matrix.double() @ x.double()
+        for laid_out in (x, x.transpose(0, 1).contiguous().transpose(0, 1), x.transpose(1, 2).contiguous().transpose(1, 2)):
+            out = t.of_many(laid_out, rows_outside)
+            torch.testing.assert_close(out.double(), exact, rtol=0, atol=tolerance * float(exact.abs().max()))
+            if len(orders) > 1 or orders[0] > 1:
+                assert (out.transpose(0, 1) if rows_outside else out).is_contiguous()
+
+
+@pytest.mark.parametrize("rows_outside", [True, False])
+def test_gradients_of_many_functions(rows_outside):
+    t = transform((3, 3))
+    x = functions(t, 60, 9).requires_grad_()
+    assert kernels.find(Which((3, 3), "signal", count=9), x) is not None
+    assert torch.autograd.gradcheck(lambda x: t.of_many(x, rows_outside), x, fast_mode=True)
+    assert torch.autograd.gradgradcheck(lambda x: t.of_many(x, rows_outside), x, fast_mode=True)
+
+
+def test_the_gradient_of_filters_is_not_copied():
+    conv = GroupConv2d(16, 16, 3, CyclicProduct(4, 4), padding=1, bias=False)
+    conv(torch.randn(2, 16, 16, 8, 8)).sum().backward()
+    assert conv.weight.grad.is_contiguous()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True) as profile:
+        conv.zero_grad()
+        conv(torch.randn(2, 16, 16, 8, 8)).sum().backward()
+    copied = [
+        event for event in profile.events() if event.name == "aten::copy_" and list(conv.weight.shape) in event.input_shapes
+    ]
+    assert not copied
+
+
 def test_where_a_column_lies_changes_no_bit():
     t = transform((4, 4), dtype=torch.float32)
     x = functions(t, 3, 1500)
