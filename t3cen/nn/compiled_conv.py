@@ -21,7 +21,8 @@ from t3cen.nn.plane import Plane
 MOST_NARROW = 8
 """Channels of a group; with 16 the definition is no faster than PyTorch's own (docs/performance.md)."""
 MOST_POINTWISE = 32
-"""Channels of a group, the fewer of its inputs and results; beyond them PyTorch's own 1x1 convolution is as fast."""
+"""Channels of a group, the fewer of its inputs and results, where vectors have 16 lanes: there PyTorch's own 1x1 convolution of
+more is as fast."""
 LEAST_TILES = 32
 """Tiles of `conv.c`; with fewer the filters cost more than they save."""
 
@@ -123,8 +124,9 @@ def _narrow(conv: CompiledConv, shape: Shape) -> bool:
 
 
 def _tiled(conv: CompiledConv, shape: Shape) -> bool:
+    # Channels fill vectors, and half of one is nothing.
     narrowest = min(shape.inputs, shape.outputs)
-    wide = narrowest > MOST_NARROW and (shape.kernel == 3 or narrowest <= MOST_POINTWISE)
+    wide = narrowest > conv.lanes // 2 and (shape.kernel > 1 or conv.lanes < 16 or narrowest <= MOST_POINTWISE)
     return wide and shape.tiles >= LEAST_TILES
 
 
