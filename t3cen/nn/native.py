@@ -26,7 +26,7 @@ class UnavailableError(RuntimeError):
 def library(source: str, fused: bool = False) -> ctypes.CDLL:
     """The compiled source, made at the first call on this machine and found again by later processes.
 
-    Lines such as `#include "native.h"` bring in files of this package. Results change neither with the compiler nor with the
+    Lines such as `#include "native.h"` bring in files of the folder `c`. Results change neither with the compiler nor with the
     processor, unless `fused` lets it round a product and a sum once.
     Files are whole or absent: they are renamed into place, and end in a digest of what comes before, which loaders ignore.
     Processes that compile the same at once overwrite each other with the same.
@@ -47,8 +47,8 @@ def library(source: str, fused: bool = False) -> ctypes.CDLL:
 
 
 def package_file(name: str) -> str:
-    """The text of a C file of this package."""
-    return resources.files("t3cen.nn").joinpath(name).read_text()
+    """The text of one of the C files in the folder `c`."""
+    return resources.files("t3cen.nn").joinpath("c", name).read_text()
 
 
 def folder() -> Path:
