@@ -23,7 +23,7 @@ def forward(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transfo
     rank = signal.rows
     outputs = filters.shape[0] // rank
     out = filters.new_empty(*input.shape[:2], outputs, *plane.output_size(input.shape[3:], filters.shape[2:]))
-    wide = _widened(filters, rank)
+    wide = _widened(input, filters, rank, plane)
     if bias is not None:
         bias = F.pad(bias.view(rank, -1), (0, wide.shape[0] // rank - outputs)).flatten()
     for rows in _chunks(input, wide, rank):
@@ -47,7 +47,7 @@ def backward(
     """Gradients of input, filters and bias, those that are needed."""
     rank = signal.rows
     outputs, inputs = gradient.shape[2], input.shape[2]
-    wide = _widened(filters, rank)
+    wide = _widened(input, filters, rank, plane)
     to_input = torch.empty_like(input, memory_format=torch.contiguous_format) if needed[0] else None
     totals: list[Tensor | None] = [None, None]
     for rows in _chunks(input, wide, rank):
@@ -71,12 +71,15 @@ def backward(
     ]
 
 
-def _widened(filters: Tensor, rank: int) -> Tensor:
+def _widened(input: Tensor, filters: Tensor, rank: int, plane: Plane) -> Tensor:
     """`(R C', C, kh, kw)` with channels of zeros added, as many as make the convolution fast.
 
-    Not while somebody watches: a count of the arithmetic is the same on every device.
+    Not where a compiled one takes any number of them, and not while somebody watches: a count of the arithmetic is the same on
+    every device.
     """
     if filters.device.type != "cpu" or filters.dtype != torch.float32 or kernels.watched():
+        return filters
+    if compiled_conv.find(input, filters, rank, plane):
         return filters
     missing = [-channels % LANES if channels >= FEWEST else 0 for channels in (len(filters) // rank, filters.shape[1])]
     if not any(missing):

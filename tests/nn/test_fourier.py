@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupConv2d, grouped_products, kernels, matmul_products
+from t3cen.nn import GroupConv2d, compiled_conv, grouped_products, kernels, matmul_products
 from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.direct import differences
+from t3cen.nn.plane import Plane
 
 PLANE = (
     {"padding": 1},
@@ -108,13 +109,16 @@ def test_channels_filled_up_for_the_convolution_are_gone_afterwards(channels, ch
         torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-4 * float(wanted.abs().max()))
 
 
-def test_only_single_precision_on_the_cpu_is_filled_up():
-    filters = torch.randn(5 * 4, 3, 3, 3)
-    wide = grouped_products._widened(filters, 5)
-    assert wide.shape == (5 * 8, 8, 3, 3)
+def test_only_what_pytorch_convolves_in_single_precision_on_the_cpu_is_filled_up():
+    filters, input, plane = torch.randn(5 * 12, 11, 3, 3), torch.randn(2, 4, 11, 16, 16), Plane((1, 1), (2, 2), (1, 1))
+    wide = grouped_products._widened(input, filters, 5, plane)
+    assert wide.shape == (5 * 16, 16, 3, 3)
     assert wide.count_nonzero() == filters.numel()
     for narrow in (filters.double(), filters.bfloat16(), filters.to("meta"), torch.randn(5 * 8, 2, 3, 3)):
-        assert grouped_products._widened(narrow, 5) is narrow
+        assert grouped_products._widened(input, narrow, 5, plane) is narrow
+    compiled = Plane((1, 1), (1, 1), (1, 1))
+    assert compiled_conv.find(input, filters, 5, compiled)
+    assert grouped_products._widened(input, filters, 5, compiled) is filters
 
 
 @pytest.mark.parametrize("form", ["grouped", "matmul"])
