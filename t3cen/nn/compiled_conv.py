@@ -25,11 +25,14 @@ MOST_POINTWISE = 32
 more is as fast."""
 LEAST_TILES = 32
 """Tiles of `conv.c`; with fewer the filters cost more than they save."""
+LEAST_ALONE = 2**22
+"""Tiles times inputs times outputs of a single group; with fewer an ordinary convolution has no time to lose."""
 
 
 class Shape(NamedTuple):
-    """What is convolved: channels of a group, maps, and how the kernel goes over them."""
+    """What is convolved: groups and their channels, maps, and how the kernel goes over them."""
 
+    groups: int
     inputs: int
     outputs: int
     batch: int
@@ -72,7 +75,7 @@ class CompiledConv:
         """`F.conv2d(maps, filters, bias, step, kernel // 2, 1, groups)`."""
         maps, filters = maps.contiguous(), filters.contiguous()
         out = maps.new_empty(len(maps), len(filters), *(-(-side // step) for side in maps.shape[2:]))
-        self._go(_job(_shape(maps, filters, groups, step), groups, maps=maps, filters=filters), out)
+        self._go(_job(_shape(maps, filters, groups, step), maps=maps, filters=filters), out)
         return out if bias is None else out.add_(bias[:, None, None])
 
     def backward(
@@ -90,11 +93,11 @@ class CompiledConv:
         to_maps = to_filters = to_bias = None
         if needed[0]:
             to_maps = torch.empty_like(maps)
-            job = _job(shape, groups, maps=gradient, filters=filters)
+            job = _job(shape, maps=gradient, filters=filters)
             job.inputs, job.outputs, job.transposed = job.outputs, job.inputs, True
             self._go(job, to_maps)
         if needed[1]:
-            job = _job(shape, groups, maps=maps, gradient=gradient)
+            job = _job(shape, maps=maps, gradient=gradient)
             parts = filters.new_empty(self._parts(ctypes.byref(job)), *filters.shape)
             self._go(job, parts)
             to_filters = parts[0] if len(parts) == 1 else parts.sum(0)
@@ -107,13 +110,13 @@ class CompiledConv:
         self._run(ctypes.byref(job), torch.get_num_threads())
 
 
-def _job(shape: Shape, groups: int, **tensors: Tensor) -> _Job:
-    return _Job(groups=groups, **shape._asdict(), **{name: tensor.data_ptr() for name, tensor in tensors.items()})
+def _job(shape: Shape, **tensors: Tensor) -> _Job:
+    return _Job(**shape._asdict(), **{name: tensor.data_ptr() for name, tensor in tensors.items()})
 
 
 def _shape(maps: Tensor, filters: Tensor, groups: int, step: int) -> Shape:
     height, width = maps.shape[-2:]
-    return Shape(filters.shape[1], len(filters) // groups, len(maps), height, width, filters.shape[-1], step)
+    return Shape(groups, filters.shape[1], len(filters) // groups, len(maps), height, width, filters.shape[-1], step)
 
 
 def _narrow(conv: CompiledConv, shape: Shape) -> bool:
@@ -127,7 +130,8 @@ def _tiled(conv: CompiledConv, shape: Shape) -> bool:
     # Channels fill vectors, and half of one is nothing.
     narrowest = min(shape.inputs, shape.outputs)
     wide = narrowest > conv.lanes // 2 and (shape.kernel > 1 or conv.lanes < 16 or narrowest <= MOST_POINTWISE)
-    return wide and shape.tiles >= LEAST_TILES
+    alone = shape.groups == 1 and shape.tiles * shape.inputs * shape.outputs < LEAST_ALONE
+    return wide and shape.tiles >= LEAST_TILES and not alone
 
 
 WAYS: dict[str, Callable[[CompiledConv, Shape], bool]] = {"narrow_conv.c": _narrow, "conv.c": _tiled}
