@@ -8,7 +8,7 @@ python scripts/benchmark.py networks --json outputs/benchmark.json
 python scripts/benchmark.py networks --compare outputs/benchmark.json
 python scripts/benchmark.py layers lifting data startup
 
-The work floor is the fewest products any algorithm needs, the map floor the activations, both over the plain network's.
+The work floor is the fewest products along the group that any algorithm needs, the map floor the activations, both over plain.
 Every round times each variant once, so that whatever else the machine does meets all of them alike; medians are shown.
 """
 
