@@ -64,7 +64,7 @@ def _form(input: Tensor, filters: Tensor, rank: int, plane: Plane) -> ModuleType
     """The form of the products that is faster than PyTorch's own convolution, as measured (docs/performance.md)."""
     if compiled_conv.find(input, filters, rank, plane) is not None:
         return grouped_products
-    return matmul_products if matmul_products.suits(input, filters, plane) else None
+    return matmul_products if rank > 1 and matmul_products.suits(input, filters, plane) else None
 
 
 def _composite(input: Tensor, filters: Tensor, bias: Tensor | None, signal: Transform, output: Transform, plane: Plane) -> Tensor:
