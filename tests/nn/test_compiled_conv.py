@@ -13,20 +13,13 @@ from t3cen.groups import CyclicProduct
 from t3cen.nn import GroupConv2d, compiled_conv, kernels
 from t3cen.nn.plane import Plane
 
+pytestmark = pytest.mark.usefixtures("compiled")
 ALL = (True, True, True)
 EVERY_PLACE, EVERY_SECOND = compiled_conv.PLANES[3, 3]
 (POINTWISE,) = compiled_conv.PLANES[1, 1]
 NARROW, TILED = compiled_conv.WAYS
 HALF = compiled_conv.CompiledConv(TILED).lanes // 2
 """Channels that fill half a vector of this machine."""
-
-
-@pytest.fixture(autouse=True)
-def compiled():
-    """A machine that tests this has a compiler."""
-    kernels.use("on")
-    yield
-    kernels.use("auto")
 
 
 def tensors(inputs=8, outputs=8, height=32, width=32, groups=3, batch=2, dtype=torch.float32, kernel=3):

@@ -8,24 +8,13 @@ import sys
 import pytest
 import torch
 from torch import nn
-from torch.nn.modules.module import register_module_forward_hook
 from torch.utils.flop_counter import FlopCounterMode
 
-from t3cen.models import build
 from t3cen.nn import GroupBatchNorm2d, compiled_norm, kernels
-from t3cen.nn.inference import for_inference
 from t3cen.nn.norm import normalized
-from t3cen.nn.sequential import Sequential
 
+pytestmark = pytest.mark.usefixtures("compiled")
 ENDINGS = ("plain", "rectified", "summed")
-
-
-@pytest.fixture(autouse=True)
-def compiled():
-    """A machine that tests this has a compiler."""
-    kernels.use("on")
-    yield
-    kernels.use("auto")
 
 
 @pytest.fixture
@@ -303,62 +292,6 @@ def test_one_value_per_channel_is_pytorchs_error():
             GroupBatchNorm2d(4)(torch.randn(shape))
 
 
-def test_a_wrong_shape_is_the_same_error_with_relu():
-    with pytest.raises(ValueError, match=r"4 channels.*5 expected"):
-        normalized(GroupBatchNorm2d(5), nn.ReLU(), MAPS)
-    for shape in [(5, 6, 6), (1, 2, 2, 5, 6, 6)]:
-        with pytest.raises(ValueError, match=r"axes.*5 expected"):
-            normalized(GroupBatchNorm2d(5), nn.ReLU(), torch.zeros(shape))
-
-
-class Doubled(nn.ReLU):
-    """Inherits, and does something else."""
-
-    def forward(self, input):
-        return 2 * super().forward(input)
-
-
-class Shifted(GroupBatchNorm2d):
-    """Inherits, and does something else."""
-
-    def forward(self, input):
-        return super().forward(input) + 1
-
-
-@pytest.mark.parametrize("shortcut", [None, SHORTCUT], ids=["alone", "with a shortcut"])
-@pytest.mark.parametrize(
-    ("norm", "relu"),
-    [(made(4), nn.GELU()), (made(4), Doubled()), (Shifted(4), nn.ReLU()), (nn.Identity(), nn.ReLU()), (made(4), nn.LeakyReLU())],
-    ids=str,
-)
-def test_other_modules_are_called(norm, relu, shortcut):
-    norm, twin = copy.deepcopy(norm), copy.deepcopy(norm)
-    want = relu(twin(MAPS) if shortcut is None else twin(MAPS) + shortcut)
-    assert torch.equal(normalized(norm, relu, MAPS, shortcut), want)
-
-
-@pytest.mark.parametrize("which", ["norm", "relu"])
-@pytest.mark.parametrize(
-    "register",
-    ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook", "register_full_backward_pre_hook"],
-)
-def test_hooks_are_called(register, which):
-    modules, called = {"norm": made(4), "relu": nn.ReLU()}, []
-    getattr(modules[which], register)(lambda *args: called.append(which))
-    normalized(*modules.values(), MAPS.clone().requires_grad_()).sum().backward()
-    assert called == [which]
-
-
-def test_hooks_on_all_modules_are_called():
-    called = []
-    handle = register_module_forward_hook(lambda module, *args: called.append(type(module)))
-    try:
-        normalized(made(4), nn.ReLU(), MAPS)
-    finally:
-        handle.remove()
-    assert called == [GroupBatchNorm2d, nn.ReLU]
-
-
 def test_switched_off_watched_or_without_a_compiler(monkeypatch):
     norm = made(4)
     kernels.use("off")
@@ -383,66 +316,6 @@ def test_functorch_and_forward_mode_are_left_to_pytorch(taken):
     grad = torch.func.grad(lambda maps: normalized(norm, nn.ReLU(), maps).square().sum())(MAPS)
     assert grad.shape == MAPS.shape
     assert taken == []
-
-
-def test_in_sequence_a_norm_and_its_relu_are_one(taken, monkeypatch):
-    calls, normalize = [], compiled_norm.normalize
-    monkeypatch.setattr(compiled_norm, "normalize", lambda norm, *args: calls.append(args[1:]) or normalize(norm, *args))
-    parts = made(4), nn.ReLU(inplace=True), made(4), nn.GELU(), nn.ReLU(), made(4), made(4), nn.ReLU(), made(4)
-    got = Sequential(*copy.deepcopy(parts))(MAPS)
-    torch.testing.assert_close(got, nn.Sequential(*parts).double()(MAPS.double()).float(), rtol=1e-5, atol=1e-5)
-    assert calls[: len(taken)] == [(True, None), (), (), (True, None), ()]
-
-
-def trained(network, mode, steps=2):
-    kernels.use(mode)
-    found = {}
-    for step in range(steps):
-        network.zero_grad()
-        images = torch.rand(4, 3, 28, 28, generator=torch.Generator().manual_seed(step))
-        loss = network(images).square().mean()
-        loss.backward()
-        found |= {f"loss {step}": loss.detach()}
-        found |= {f"{name} {step}": p.grad.clone() for name, p in network.named_parameters()}
-    return found | dict(network.named_buffers())
-
-
-@pytest.mark.parametrize(
-    ("name", "group", "options"),
-    [
-        ("resnet18", "h4", {}),
-        ("resnet18", "l3", {"band_limit": True}),
-        ("resnet50", "h2", {}),
-        ("z2cnn", "h4", {}),
-        ("z2cnn", "h4", {"recompute": True}),
-    ],
-    ids=str,
-)
-def test_networks_train_alike(name, group, options, taken):
-    torch.manual_seed(0)
-    network = build(name, group, 4, width=8, **options)
-    twin, norms = copy.deepcopy(network), sum(isinstance(m, GroupBatchNorm2d) for m in network.modules())
-    got = trained(network, "on")
-    assert taken.count("forward") == 2 * norms * (2 if "recompute" in options else 1)
-    assert taken.count("backward") == 2 * norms
-    done, want = len(taken), trained(twin, "off")
-    assert len(taken) == done
-    for key, value in want.items():
-        # Rounding takes some value of a deep network to the other side of a ReLU, which changes gradients as much.
-        bound = 1e-4 if "loss" in key or "running" in key else 0.1 if name == "resnet50" else 0.03
-        assert (got[key].double() - value).norm() <= bound * value.double().norm(), key
-    rgb = torch.rand(2, 3, 28, 28, generator=torch.Generator().manual_seed(9))
-    kernels.use("on")
-    with torch.no_grad():
-        torch.testing.assert_close(for_inference(network, rgb)(rgb), network.eval()(rgb), rtol=1e-4, atol=1e-5)
-
-
-def test_names_in_state_dict_stay():
-    keys = build("resnet18", "h4", 4, width=8).state_dict().keys()
-    assert {"stem.0.weight", "stem.1.weight", "stages.0.0.norm1.running_var", "stages.1.0.shortcut.1.bias"} <= keys
-    for recompute in (False, True):
-        keys = build("z2cnn", "h4", 4, width=8, recompute=recompute).state_dict().keys()
-        assert {"layers.0.weight", "layers.1.weight", "layers.4.running_mean", "layers.17.bias"} <= keys
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="a processor without AVX")

@@ -16,13 +16,7 @@ from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.kernels import Which
 from t3cen.nn.transform import Transform
 
-
-@pytest.fixture(autouse=True)
-def compiled():
-    """A machine that tests this has a compiler."""
-    kernels.use("on")
-    yield
-    kernels.use("auto")
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @pytest.fixture

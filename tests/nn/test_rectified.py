@@ -14,14 +14,6 @@ from t3cen.testing import equivariance_error, interpolated
 ANGLES = [0.31, -1.77, 0.5]
 
 
-@pytest.fixture
-def compiled():
-    """A machine that tests this has a compiler."""
-    kernels.use("on")
-    yield
-    kernels.use("auto")
-
-
 class Sampled(nn.ReLU):
     """ReLU that is not known by its type, and so is evaluated at the points."""
 
