@@ -159,9 +159,9 @@ def find(maps: Tensor, filters: Tensor, groups: int, plane: Plane) -> CompiledCo
     shape = _shape(maps, filters, groups, plane.stride[0])
     for file, suits in WAYS.items():
         conv, reason = _made(file)
-        if conv is None and kernels.mode() == "on":
-            raise native.UnavailableError(f"a convolution cannot be compiled, and kernels are 'on': {reason}")
-        if conv is not None and suits(conv, shape):
+        if conv is None:
+            kernels.do_without("no convolution", reason)
+        elif suits(conv, shape):
             return conv
     return None
 

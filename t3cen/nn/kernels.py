@@ -126,9 +126,19 @@ def find(recipe: Recipe, functions: Tensor, *more: Tensor) -> Kernel | None:
     if functions.dtype not in SCALARS or recipe.small(functions) or not all(map(in_reach, (functions, *more))):
         return None
     kernel, reason = _made(recipe, functions.dtype)
-    if kernel is None and mode() == "on":
-        raise native.UnavailableError(f"nothing for {recipe.orders} can be compiled, and kernels are 'on': {reason}")
+    if kernel is None:
+        do_without(f"nothing for {recipe.orders}", reason)
     return kernel
+
+
+def do_without(what: str, reason: str) -> None:
+    """Leave to PyTorch what cannot be compiled.
+
+    Raises:
+        UnavailableError: kernels are `"on"`.
+    """
+    if mode() == "on":
+        raise native.UnavailableError(f"{what} can be compiled, and kernels are 'on': {reason}")
 
 
 class _Matrix(ctypes.Structure):

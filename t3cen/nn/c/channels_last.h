@@ -15,7 +15,7 @@
             v[i] = PICK(a, b, FIRST, s);                                                                                           \
             v[i + s] = PICK(a, b, SECOND, s);                                                                                      \
         }
-static inline __attribute__((always_inline)) void transpose(vector v[LANES]) {
+INLINE void transpose(vector v[LANES]) {
 #pragma GCC unroll 16
     EXCHANGE(1)
 #pragma GCC unroll 16
@@ -30,8 +30,7 @@ static inline __attribute__((always_inline)) void transpose(vector v[LANES]) {
 #endif
 }
 
-static long padded(long channels) { return (channels + LANES - 1) / LANES * LANES; }
-
+static long padded(long channels) { return shares(channels, LANES) * LANES; }
 
 static vector part_of(const float *from, long count) {
     vector v = {0};
@@ -39,24 +38,27 @@ static vector part_of(const float *from, long count) {
     return v;
 }
 
+/* `count` numbers of each line, `line` apart: number by number, the same of all lines in a vector, and zero for those there are not. */
+INLINE void take_lines(const float *from, long lines, long line, long count, vector v[LANES]) {
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        v[i] = i >= lines ? (vector){0} : count == LANES ? load(from + i * line) : part_of(from + i * line, count);
+    transpose(v);
+}
+
 /* Rows `top` to `top + rows` of maps, (channels, height, width), to (rows, pitch, padded channels). Rows outside are zero; of others
    `left` places stay as they are, and those after the map. */
 static void stage(const float *from, long channels, long height, long width, long top, long rows, long left, long pitch, float *to) {
     const long wide = padded(channels), size = height * width, row = pitch * wide;
-    const long first = top < 0 ? 0 : top, last = top + rows > height ? height : top + rows;
+    const long first = most(top, 0), last = least(top + rows, height);
     for (long y = top; y < first; y++) memset(to + (y - top) * row, 0, row * sizeof(float));
     for (long y = last; y < top + rows; y++) memset(to + (y - top) * row, 0, row * sizeof(float));
     for (long c = 0; c < wide; c += LANES) {
         long y = first, x = 0;
         for (long place = first * width; place < last * width; place += LANES) {
-            const long left_over = last * width - place, count = left_over < LANES ? left_over : LANES;
+            const long count = least(last * width - place, LANES);
             vector v[LANES];
-#pragma GCC unroll 16
-            for (int i = 0; i < LANES; i++) {
-                const float *start = from + (c + i) * size + place;
-                v[i] = c + i >= channels ? (vector){0} : count == LANES ? load(start) : part_of(start, count);
-            }
-            transpose(v);
+            take_lines(from + c * size + place, channels - c, size, count, v);
             for (int j = 0; j < count; j++) {
                 store(to + (y - top) * row + (x + left) * wide + c, v[j]);
                 if (++x == width) x = 0, y++;
@@ -70,7 +72,7 @@ static void unstage(const float *from, long places, long channels, long size, fl
     const long wide = padded(channels);
     for (long c = 0; c < wide; c += LANES)
         for (long place = 0; place < places; place += LANES) {
-            const long left_over = places - place, count = left_over < LANES ? left_over : LANES;
+            const long count = least(places - place, LANES);
             vector v[LANES];
 #pragma GCC unroll 16
             for (int j = 0; j < LANES; j++) v[j] = j < count ? load(from + (place + j) * wide + c) : (vector){0};

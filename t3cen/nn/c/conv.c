@@ -37,23 +37,18 @@ static struct map map(const struct job *job, struct side side) {
     return (struct map){tiles_down(job), tiles_across(job), pitch};
 }
 
-/* Lines beside each other, `line` numbers apart: number by number, the same of all lines in a vector. */
+/* `take_lines` for lines of any length. */
 static void columns(const float *from, long lines, long line, long count, vector *to) {
     for (long start = 0; start < count; start += LANES) {
-        const long left_over = count - start, there = left_over < LANES ? left_over : LANES;
+        const long there = least(count - start, LANES);
         vector v[LANES];
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; i++) {
-            const float *at = from + i * line + start;
-            v[i] = i >= lines ? (vector){0} : there == LANES ? load(at) : part_of(at, there);
-        }
-        transpose(v);
+        take_lines(from + start, lines, line, there, v);
         for (long j = 0; j < there; j++) to[start + j] = v[j];
     }
 }
 
 /* Filters beside each other, perhaps turned around: tap by tap, the same of all filters in a vector. */
-static inline __attribute__((always_inline)) void together(const float *from, long filters, const long taps, long turned, vector *to) {
+INLINE void together(const float *from, long filters, const long taps, long turned, vector *to) {
     if (filters < LANES) memset(to, 0, taps * sizeof(vector));
     for (long i = 0; i < filters; i++)
 #pragma GCC unroll 9

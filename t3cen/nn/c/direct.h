@@ -1,8 +1,8 @@
 /* Convolution by its definition: the numbers of a tile are the places a kernel sees. */
 
 /* `side` times `side` places at every step of `each`. */
-static inline __attribute__((always_inline)) void copy_places(const float *from, long pitch, long across, long wide, float *to,
-                                                              long apart, long side, long each) {
+INLINE void copy_places(const float *from, long pitch, long across, long wide, float *to, long apart,
+                        long side, long each) {
     for (long y = 0; y < side; y++)
         for (long x = 0; x < side; x++, to += apart)
             for (long t = 0; t < across; t++)
@@ -21,8 +21,7 @@ static void nine_places(const float *from, long pitch, long across, long wide, f
     copy_places(from, pitch, across, wide, to, apart, 3, 2);
 }
 
-static inline __attribute__((always_inline)) void place(const float *from, long apart, long across, long wide, long rows, long width,
-                                                        float *to, long each) {
+INLINE void place(const float *from, long apart, long across, long wide, long rows, long width, float *to, long each) {
     for (long y = 0; y < rows; y++)
         for (long x = 0; x < each; x++)
             for (long t = 0; t < across && each * t + x < width; t++)

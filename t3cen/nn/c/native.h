@@ -11,6 +11,8 @@
 #define BYTES 16
 #endif
 
+#define INLINE static inline __attribute__((always_inline))
+
 static inline long least(long a, long b) { return a < b ? a : b; }
 static inline long most(long a, long b) { return a > b ? a : b; }
 static inline long shares(long whole, long share) { return (whole + share - 1) / share; }

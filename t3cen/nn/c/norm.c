@@ -9,8 +9,6 @@
 #include "native.h"
 #include "vectors.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 const int lanes = LANES;
 
 /* The result is (map - centre) * scale + shift. The centre is the mean in single precision: far from zero, nothing else would keep
@@ -56,6 +54,8 @@ INLINE float total(vector a) {
         for (int i = 0; i < half; i++) lane[i] += lane[i + half];
     return lane[0];
 }
+
+static long blocks(const struct job *job) { return shares(job->rows, job->block); }
 
 /* One plane of one channel. */
 struct plane {
@@ -113,12 +113,12 @@ static float centre(const struct job *job, long row, long channel) {
 }
 
 INLINE void sum_blocks(const struct job *job, long index, long parts, int backward, enum ending ending) {
-    const long channels = job->channels, size = job->size, blocks = (job->rows + job->block - 1) / job->block;
+    const long channels = job->channels, size = job->size, all = blocks(job);
     vector(*totals)[2] = aligned_alloc(BYTES, channels * sizeof *totals);
     struct line *lines = malloc(channels * sizeof *lines);
     if (backward) memcpy(lines, job->lines, channels * sizeof *lines);
-    for (long block = blocks * index / parts; block < blocks * (index + 1) / parts; block++) {
-        const long first = block * job->block, last = first + job->block < job->rows ? first + job->block : job->rows;
+    for (long block = all * index / parts; block < all * (index + 1) / parts; block++) {
+        const long first = block * job->block, last = least(first + job->block, job->rows);
         memset(totals, 0, channels * sizeof *totals);
         for (long row = first; row < last; row++)
             for (long c = 0; c < channels; c++) {
@@ -173,12 +173,9 @@ BY_ENDING(sum_gradients, sum_blocks, 1)
 
 static void sum_maps(const void *job, long index, long parts) { sum_blocks(job, index, parts, 0, PLAIN); }
 
-static long blocks(const struct job *job) { return (job->rows + job->block - 1) / job->block; }
-
 /* Values of a channel in a block. */
 static double values(const struct job *job, long block) {
-    const long left = job->rows - block * job->block;
-    return (double)job->size * (left < job->block ? left : job->block);
+    return (double)job->size * least(job->rows - block * job->block, job->block);
 }
 
 static void settle(const struct job *job) {

@@ -3,8 +3,8 @@
 enum { LONG = BYTES == 64 ? 8 : 4, WIDE = 2 };
 
 /* out[i][j] (+)= sum over k of a[i * across + k * along] b[k * row + j], for LONG i and some vectors of j. */
-static inline __attribute__((always_inline)) void product(const float *a, long across, long along, const float *b, long row,
-                                                          float *out, long out_row, long depth, const int vectors, const int add) {
+INLINE void product(const float *a, long across, long along, const float *b, long row, float *out, long out_row, long depth,
+                    const int vectors, const int add) {
     vector sums[LONG][WIDE];
 #pragma GCC unroll 16
     for (int i = 0; i < LONG; i++)
@@ -29,9 +29,8 @@ static inline __attribute__((always_inline)) void product(const float *a, long a
 }
 
 /* A matrix product, `rows` a multiple of LONG, `columns` of LANES. */
-static inline __attribute__((always_inline)) void multiply(const float *a, long across, long along, const float *b, long row,
-                                                           float *out, long out_row, long depth, long rows, long columns,
-                                                           const int add) {
+INLINE void multiply(const float *a, long across, long along, const float *b, long row, float *out, long out_row, long depth,
+                     long rows, long columns, const int add) {
     long j = 0;
     for (; j + WIDE * LANES <= columns; j += WIDE * LANES)
         for (long i = 0; i < rows; i += LONG)
