@@ -28,7 +28,7 @@ from benchmark_cases import SUITES, Case, Options, peak_memory, run_child
 from rich.console import Console
 from rich.table import Table
 
-from t3cen.nn.allocator import keep_freed_memory
+from t3cen.training.allocator import keep_freed_memory
 
 console = Console(width=None if sys.stdout.isatty() else 140)
 SLOW = 20

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from t3cen.algebra.bilinear import cyclic_convolution
 from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.nn import GroupBatchNorm2d, GroupConv2d, HSLLifting
-from t3cen.nn.bilinear import cyclic_convolution
 from t3cen.nn.inference import for_inference
 from t3cen.training.cost import macs
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from t3cen.nn import CEConv2d, CELiftingConv2d, LCERConv2d
-from t3cen.nn.ce_conv import hue_rotations
+from t3cen.nn.baselines.ce_conv import hue_rotations
 
 RENAMINGS: tuple[tuple[str, str], ...] = (
     (r"^(?:module|model|net|network)\.", ""),

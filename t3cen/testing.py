@@ -31,8 +31,8 @@ import torch
 from torch import Tensor
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn.band_limit import shift
-from t3cen.nn.lifting import Lifting
+from t3cen.nn.band_limited.limit import shift
+from t3cen.nn.liftings.base import Lifting
 
 Steps = tuple[float, ...]
 Action = Callable[[Tensor, Sequence[float]], Tensor]

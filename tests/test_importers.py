@@ -10,7 +10,7 @@ from t3cen.groups import ColorGroup
 from t3cen.importers import RENAMINGS, convert, load_published
 from t3cen.models import build
 from t3cen.nn import CEConv2d, CELiftingConv2d, LCERConv2d
-from t3cen.nn.ce_conv import hue_rotations
+from t3cen.nn.baselines.ce_conv import hue_rotations
 
 NAMES = (
     (r"^stem\.0\.", "conv1."),

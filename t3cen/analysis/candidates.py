@@ -13,7 +13,7 @@ from t3cen.analysis.entropy import entropy_density
 from t3cen.analysis.movement import Movement, left_over
 from t3cen.analysis.redundancy import near, redundant_values
 from t3cen.groups import ColorGroup
-from t3cen.nn.hsl_lifting import HSLLifting
+from t3cen.nn.liftings.hsl import HSLLifting
 
 GROUPS = ("h3", "h4", "h6", "h8", "s3", "s4", "s8", "l3", "l4", "l8", "l16", "h4s4", "h4l4", "s4l4", "h4s4l4")
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from t3cen.covers import get_cover
-from t3cen.nn.lifting import Lifting
+from t3cen.nn.liftings.base import Lifting
 
 
 class ClippedLifting(Lifting):

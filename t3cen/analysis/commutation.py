@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn.lifting import Lifting
+from t3cen.nn.liftings.base import Lifting
 from t3cen.testing import Action, equivariance_error
 
 ROUNDING = 1e-6

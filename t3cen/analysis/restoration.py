@@ -7,7 +7,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from t3cen.analysis.commutation import steps_of
-from t3cen.nn.lifting import Lifting
+from t3cen.nn.liftings.base import Lifting
 
 LEVELS = 255
 

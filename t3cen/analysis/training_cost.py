@@ -17,7 +17,7 @@ import torch
 from torch.nn import functional as F
 
 from t3cen.models import build
-from t3cen.nn.allocator import keep_freed_memory
+from t3cen.training.allocator import keep_freed_memory
 from t3cen.training.cost import parameters, peak_memory
 from t3cen.training.provenance import device_name
 

@@ -30,8 +30,8 @@ from t3cen.nn import (
     ScaleLifting,
     band_limited,
 )
-from t3cen.nn.band_limit import BandLimit
-from t3cen.nn.lifting import Lifting
+from t3cen.nn.band_limited.limit import BandLimit
+from t3cen.nn.liftings.base import Lifting
 
 
 def as_it_is(nonlinearity: nn.Module) -> nn.Module:

@@ -8,7 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from t3cen.nn.lifting import Lifting
+from t3cen.nn.liftings.base import Lifting
 
 
 class ConvFactory(Protocol):

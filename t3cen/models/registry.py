@@ -13,7 +13,7 @@ from t3cen.models.network import Network
 from t3cen.models.resnet import BasicBlock, Bottleneck, ResNet
 from t3cen.models.widths import fixed_parameters
 from t3cen.models.z2cnn import Z2CNN
-from t3cen.nn.band_limit import BandLimit
+from t3cen.nn.band_limited.limit import BandLimit
 
 Architecture = Callable[..., Network]
 

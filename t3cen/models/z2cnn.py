@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, NonlinearFactory, Normalize
 from t3cen.nn import GroupBatchNorm2d
-from t3cen.nn.lifting import Lifting
-from t3cen.nn.recompute import RecomputedSequential
+from t3cen.nn.checkpointing import RecomputedSequential
+from t3cen.nn.liftings.base import Lifting
 from t3cen.nn.sequential import Sequential
 
 

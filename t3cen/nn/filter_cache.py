@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from t3cen.nn import kernels
+from t3cen.ops.cpu import kernels
 
 
 class FilterCache:

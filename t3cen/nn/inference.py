@@ -12,7 +12,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 from t3cen.nn.checks import check_own_parameters
-from t3cen.nn.group_conv import GroupConv2d
+from t3cen.nn.conv import GroupConv2d
 
 CONVOLUTIONS = (GroupConv2d, nn.Conv2d)
 """Layers whose output channel c is linear in `weight[c]`, plus `bias[c]`."""

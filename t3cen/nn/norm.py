@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as hooks
 
-from t3cen.nn import compiled_norm
+from t3cen.ops.cpu import norm as norm_ops
 
 
 class GroupBatchNorm2d(nn.BatchNorm2d):
@@ -33,8 +33,8 @@ class GroupBatchNorm2d(nn.BatchNorm2d):
             )
         if input.shape[-3] != self.num_features:
             raise ValueError(f"{input.shape[-3]} channels in the input {tuple(input.shape)}, {self.num_features} expected")
-        if compiled_norm.suits(self, input):
-            return compiled_norm.normalize(self, input)
+        if norm_ops.suits(self, input):
+            return norm_ops.normalize(self, input)
         if input.ndim == 4:
             return super().forward(input)
         # Not `view`: of an in-place activation on a view, autograd's backward pass copies the whole tensor four times.
@@ -50,8 +50,8 @@ def normalized(norm: nn.Module, relu: nn.Module, f: Tensor, shortcut: Tensor | N
         shortcut: shaped like `norm(f)`.
     """
     maps = (f,) if shortcut is None else (f, shortcut)
-    if type(norm) is GroupBatchNorm2d and type(relu) is nn.ReLU and compiled_norm.suits(norm, *maps) and not _hooked(norm, relu):
-        return compiled_norm.normalize(norm, f, True, shortcut)
+    if type(norm) is GroupBatchNorm2d and type(relu) is nn.ReLU and norm_ops.suits(norm, *maps) and not _hooked(norm, relu):
+        return norm_ops.normalize(norm, f, True, shortcut)
     return relu(norm(f) if shortcut is None else norm(f) + shortcut)
 
 

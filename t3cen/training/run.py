@@ -23,11 +23,11 @@ from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.models.network import Network
 from t3cen.nn import LCERLifting
-from t3cen.nn.allocator import keep_freed_memory
 from t3cen.results.identity import config_hash
 from t3cen.results.records import cut_short
 from t3cen.task import BatchAugment, Classification
 from t3cen.training import cost, provenance
+from t3cen.training.allocator import keep_freed_memory
 from t3cen.training.callbacks import Bar, PlainProgress, Stopwatch
 from t3cen.training.checkpoints import FINAL, LAST, PREVIOUS, Checkpoints, resume_point
 from t3cen.training.files import only_writer, write_json

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from t3cen.nn.allocator import keep_freed_memory
+from t3cen.training.allocator import keep_freed_memory
 from t3cen.training.run import make_data, make_network, make_task
 
 

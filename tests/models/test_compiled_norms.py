@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from t3cen.models import build
-from t3cen.nn import GroupBatchNorm2d, compiled_norm, kernels
+from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.inference import for_inference
+from t3cen.ops.cpu import kernels
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-import t3cen.nn.activation
+import t3cen.nn.band_limited.activation
 from t3cen.groups import CyclicProduct
 from t3cen.nn import GroupActivation, Planar, Project
 from t3cen.testing import equivariance_error, interpolated
@@ -79,7 +79,7 @@ def test_the_trivial_group_is_left_alone():
 @pytest.mark.parametrize("nonlinearity", [nn.ReLU(inplace=True), nn.PReLU(), Planar(nn.MaxPool2d(2))], ids=str)
 @pytest.mark.parametrize("piece", [1, 2**30])
 def test_gradients_of_every_order_are_those_of_plain_operations(nonlinearity, piece, monkeypatch):
-    monkeypatch.setattr(t3cen.nn.activation, "CPU_PIECE", piece)
+    monkeypatch.setattr(t3cen.nn.band_limited.activation, "CPU_PIECE", piece)
     group, f = function((5,))
     f.requires_grad_()
     layer = GroupActivation(copy.deepcopy(nonlinearity), group).double()
@@ -127,7 +127,7 @@ def test_half_precision_is_rounded_only_at_the_end():
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("piece", [1, 2**30])
 def test_parameters_in_half_precision_are_used_in_single(dtype, piece, monkeypatch):
-    monkeypatch.setattr(t3cen.nn.activation, "CPU_PIECE", piece)
+    monkeypatch.setattr(t3cen.nn.band_limited.activation, "CPU_PIECE", piece)
     group, f = function((3,), dtype=torch.float32)
     half, single = (GroupActivation(nn.PReLU(init=0.125), group) for _ in range(2))
     half.to(dtype)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from t3cen.algebra.band import band, interpolation, projection, translation
 from t3cen.groups import ColorGroup, CyclicProduct
 from t3cen.nn import BandLimit, GroupBatchNorm2d, GroupConv2d, Interpolate, Project, shift
-from t3cen.nn.band_limit import band, interpolation, projection, translation
 
 ORDERS = [3, 4, 5, 6, 9, 16]
 GROUPS = [(5,), (4,), (3, 4), (1, 5, 3)]

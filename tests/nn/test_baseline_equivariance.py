@@ -6,7 +6,7 @@ import torch
 from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.nn import HSLLifting, LCERConv2d, LCERLifting
-from t3cen.nn.ce_conv import hue_rotations
+from t3cen.nn.baselines.ce_conv import hue_rotations
 from t3cen.testing import equivariance_error, invariant, network_error
 
 

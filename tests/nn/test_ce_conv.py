@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from t3cen.color import hsl_to_rgb, rgb_to_hsl
 from t3cen.groups import ColorGroup
 from t3cen.nn import CEConv2d, CELiftingConv2d, GroupConv2d
-from t3cen.nn.ce_conv import hue_rotations
+from t3cen.nn.baselines.ce_conv import hue_rotations
 
 ORDERS = [1, 2, 3, 4, 6]
 

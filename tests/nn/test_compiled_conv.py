@@ -10,8 +10,9 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupConv2d, compiled_conv, kernels
-from t3cen.nn.plane import Plane
+from t3cen.nn import GroupConv2d
+from t3cen.ops.cpu import kernels
+from t3cen.ops.geometry import Plane
 
 pytestmark = pytest.mark.usefixtures("compiled")
 ALL = (True, True, True)

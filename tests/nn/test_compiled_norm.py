@@ -10,8 +10,9 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from t3cen.nn import GroupBatchNorm2d, compiled_norm, kernels
+from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.norm import normalized
+from t3cen.ops.cpu import kernels
 
 pytestmark = pytest.mark.usefixtures("compiled")
 ENDINGS = ("plain", "rectified", "summed")

@@ -5,9 +5,9 @@ import functools
 import numpy as np
 import pytest
 
-from t3cen.nn.bilinear import cyclic_convolution
-from t3cen.nn.factors import stages
-from t3cen.nn.straight_line import program
+from t3cen.algebra.bilinear import cyclic_convolution
+from t3cen.algebra.sparse_factors import stages
+from t3cen.ops.cpu.straight_line import program
 
 GROUPS = [
     (), (1,), (2,), (3,), (4,), (5,), (6,), (7,), (8,), (9,), (12,), (16,), (1, 4), (2, 2), (3, 3), (4, 4), (3, 5), (2, 3, 4),

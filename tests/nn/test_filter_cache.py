@@ -8,7 +8,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from t3cen.groups import ColorGroup, CyclicProduct
-from t3cen.nn import CEConv2d, GroupConv2d, LCERConv2d, fourier, group_conv
+from t3cen.nn import CEConv2d, GroupConv2d, LCERConv2d, conv
+from t3cen.ops import fourier
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ import itertools
 import pytest
 import torch
 
+from t3cen.algebra.bilinear import cyclic_convolution
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupConv2d, compiled_conv, grouped_products, kernels, matmul_products
-from t3cen.nn.bilinear import cyclic_convolution
-from t3cen.nn.direct import differences
-from t3cen.nn.plane import Plane
+from t3cen.nn import GroupConv2d
+from t3cen.ops.cpu import kernels, matmul_products
+from t3cen.ops.direct import differences
+from t3cen.ops.geometry import Plane
 
 PLANE = (
     {"padding": 1},

@@ -10,11 +10,12 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.flop_counter import FlopCounterMode
 
+from t3cen.algebra.bilinear import cyclic_convolution
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupConv2d, kernels, native
-from t3cen.nn.bilinear import cyclic_convolution
-from t3cen.nn.kernels import Which
-from t3cen.nn.transform import Transform
+from t3cen.nn import GroupConv2d
+from t3cen.ops.cpu import kernels
+from t3cen.ops.cpu.kernels import Which
+from t3cen.ops.transform import Transform
 
 pytestmark = pytest.mark.usefixtures("compiled")
 

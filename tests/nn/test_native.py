@@ -5,8 +5,6 @@ import sys
 
 import pytest
 
-from t3cen.nn import native
-
 SOURCE = "int answer(void) { return 42; }"
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
-from t3cen.nn import GroupBatchNorm2d, compiled_norm
+from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.norm import normalized
 from t3cen.nn.sequential import Sequential
 

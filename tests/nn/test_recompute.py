@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from t3cen.models import build
-from t3cen.nn.recompute import RecomputedSequential
+from t3cen.nn.checkpointing import RecomputedSequential
 
 PEAK = """
 import sys

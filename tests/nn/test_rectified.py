@@ -5,10 +5,11 @@ import pytest
 import torch
 from torch import nn
 
+from t3cen.algebra.band import fine_orders
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupActivation, GroupMaxPool2d, Project, kernels
-from t3cen.nn.band_limit import fine_orders
-from t3cen.nn.rectified import Rectified, means
+from t3cen.nn import GroupActivation, GroupMaxPool2d, Project
+from t3cen.ops.cpu import kernels
+from t3cen.ops.cpu.relu import Rectified, means
 from t3cen.testing import equivariance_error, interpolated
 
 ANGLES = [0.31, -1.77, 0.5]
