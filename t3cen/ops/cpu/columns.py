@@ -1,8 +1,23 @@
-"""C source of a function of columns: a few numbers in, a few out, the same for every column of a matrix, many at a time."""
+"""Compiled functions of columns: a few numbers in, a few out, the same for every column of a matrix, many at a time."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import ctypes
+import functools
+import math
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from t3cen.ops import kernels
+from t3cen.ops.cpu import build
+
+SCALARS = {torch.float32: "float", torch.float64: "double"}
+MOST_ELEMENTS = 128
+"""Of a group; programs for larger ones take seconds to write."""
+LEAST_PER_THREAD = 2**15
 
 TILE_BYTES = 98304
 """A tile's rows, in and out: a part of a second-level cache. Measured for C4 x C4 x C4: 24 kB and 200 kB are slower."""
@@ -114,3 +129,79 @@ def source(routine: Routine, scalar: str, count: int | None = None) -> str:
         declarations=routine.declarations,
         statements="\n".join(f"        {line}" for line in routine.statements),
     )
+
+
+class Recipe(Protocol):
+    """A function to compile: hashable, told from others by its fields.
+
+    Attributes:
+        orders: those of the group.
+        count: columns of a matrix, where that is known; None for any number.
+        most_additions: longer programs take too long to compile for what they save.
+    """
+
+    orders: tuple[int, ...]
+    count: int | None
+    most_additions: ClassVar[int]
+
+    def routine(self) -> Routine:
+        """How it is done."""
+
+
+class _Matrix(ctypes.Structure):
+    """`struct matrix` of the template."""
+
+    _fields_ = [("start", ctypes.c_void_p), ("batch", ctypes.c_long), ("row", ctypes.c_long)]
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> _Matrix:
+        return cls(tensor.data_ptr(), *tensor.stride()[:2])
+
+
+class Kernel:
+    """A compiled recipe."""
+
+    def __init__(self, function: Callable[..., None], rows: int) -> None:
+        self._function, self._rows = function, rows
+
+    def __call__(self, functions: Tensor, out: Tensor | None = None, more: Tensor | None = None) -> Tensor:
+        """`(B, G, N)`, with as many columns of `more` where the recipe takes two matrices, to `(B, R, N)`.
+
+        Written to `out` if there is one: of the same type, with contiguous columns.
+        """
+        functions = _by_columns(functions)
+        batch, _, count = functions.shape
+        out = functions.new_empty(batch, self._rows, count) if out is None else out
+        second = None if more is None else _by_columns(more)
+        threads = min(torch.get_num_threads(), max(1, functions.numel() // LEAST_PER_THREAD))
+        seconds = _Matrix() if second is None else _Matrix.of(second)
+        self._function(_Matrix.of(functions), seconds, _Matrix.of(out), batch, count, threads)
+        return out
+
+
+def compiled(recipe: Recipe, dtype: torch.dtype) -> Kernel | None:
+    """The recipe's kernel; None where there is none: another precision, too long a program, no compiled code here.
+
+    Raises:
+        UnavailableError: kernels are `"on"` and the compiler fails.
+    """
+    return _compiled(recipe, dtype, kernels.mode()) if dtype in SCALARS and kernels.mode() != "off" else None
+
+
+@functools.cache
+def _compiled(recipe: Recipe, dtype: torch.dtype, mode: str) -> Kernel | None:
+    if math.prod(recipe.orders) > MOST_ELEMENTS:
+        return None
+    routine = recipe.routine()
+    if routine.additions > recipe.most_additions:
+        return None
+    library = build.load(source(routine, SCALARS[dtype], recipe.count))
+    if library is None:
+        return None
+    function = library.mix
+    function.argtypes, function.restype = [*[_Matrix] * 3, *[ctypes.c_long] * 2, ctypes.c_int], None
+    return Kernel(function, routine.rows)
+
+
+def _by_columns(functions: Tensor) -> Tensor:
+    return functions if functions.stride(2) == 1 else functions.contiguous()
