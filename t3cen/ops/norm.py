@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from t3cen.ops.operator import operator
+from t3cen.ops.transform import exact
 
 Gradients = tuple[Tensor, Tensor, Tensor, Tensor]
 
@@ -22,9 +23,9 @@ def reference(
     maps: Tensor, weight: Tensor | None, bias: Tensor | None, shortcut: Tensor | None, eps: float, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`batch_norm_act` in plain operations."""
-    channels, exact = maps.shape[-3], _exact(maps)
-    mean, variance = (maps.new_zeros(channels, dtype=exact) for _ in range(2))
-    weight, bias = (t.to(exact) if t is not None and t.dtype == maps.dtype else t for t in (weight, bias))
+    channels, dtype = maps.shape[-3], exact(maps.dtype)
+    mean, variance = (maps.new_zeros(channels, dtype=dtype) for _ in range(2))
+    weight, bias = (t.to(dtype) if t is not None and t.dtype == maps.dtype else t for t in (weight, bias))
     # As running statistics that move all the way PyTorch gives those of the batch, the variance over n - 1.
     out = F.batch_norm(_folded(maps), mean, variance, weight, bias, True, 1.0, eps).view(maps.shape)
     count = maps.numel() // channels
@@ -103,14 +104,14 @@ def reference_backward(
     relu: bool,
 ) -> Gradients:
     """`batch_norm_act_backward` in plain operations."""
-    positive, exact = _positive(maps, weight, bias, mean, variance, result, eps, relu), _exact(maps)
+    positive, dtype = _positive(maps, weight, bias, mean, variance, result, eps, relu), exact(maps.dtype)
     gradient = _folded(_where(positive, gradient)).contiguous(memory_format=_format(maps))
     inverse = (variance + eps).rsqrt()
-    scale = None if weight is None else weight.to(exact)
+    scale = None if weight is None else weight.to(dtype)
     to_maps, to_weight, to_bias = torch.ops.aten.native_batch_norm_backward(
-        gradient, _folded(maps), scale, None, None, mean.to(exact), inverse.to(exact), True, eps, [True] * 3
+        gradient, _folded(maps), scale, None, None, mean.to(dtype), inverse.to(dtype), True, eps, [True] * 3
     )
-    dtypes = (exact if t is None else t.dtype for t in (weight, bias))
+    dtypes = (dtype if t is None else t.dtype for t in (weight, bias))
     to_shortcut = maps.new_empty(0) if result is None else gradient.view(maps.shape)
     return to_maps.view(maps.shape), *(t.to(d) for t, d in zip((to_weight, to_bias), dtypes, strict=True)), to_shortcut
 
@@ -118,7 +119,7 @@ def reference_backward(
 def _fake_backward(
     gradient: Tensor, maps: Tensor, weight: Any, bias: Any, mean: Any, variance: Any, result: Any, eps: float, relu: bool
 ) -> Gradients:
-    of_affine = (maps.new_empty(maps.shape[-3], dtype=_exact(maps) if t is None else t.dtype) for t in (weight, bias))
+    of_affine = (maps.new_empty(maps.shape[-3], dtype=exact(maps.dtype) if t is None else t.dtype) for t in (weight, bias))
     return _empty_like(maps), *of_affine, maps.new_empty(0) if result is None else _empty_like(maps)
 
 
@@ -133,11 +134,11 @@ def _backward_twice(ctx: Any, of_maps: Tensor, of_weight: Tensor, of_bias: Tenso
     positive = _positive(*ctx.saved_tensors[1:], ctx.eps, ctx.relu)
     tangents = (of_maps, of_weight, of_bias, None if result is None else of_shortcut)
     to_gradient = _push(maps, weight, positive, ctx.eps, *tangents)
-    exact = _exact(maps)
-    g, a, scale = _where(positive, gradient).to(exact), of_maps.to(exact), _by_channel(weight, exact)
+    dtype = exact(maps.dtype)
+    g, a, scale = _where(positive, gradient).to(dtype), of_maps.to(dtype), _by_channel(weight, dtype)
     hat, inverse = _standardized(maps, ctx.eps)
     product = _mean(_across(g, hat) * a)
-    along = _by_channel(of_weight, exact) * g - scale * inverse * (a * _mean(hat * g) + g * _mean(hat * a))
+    along = _by_channel(of_weight, dtype) * g - scale * inverse * (a * _mean(hat * g) + g * _mean(hat * a))
     to_maps = inverse * _across(along, hat) - scale * inverse.square() * product * hat
     count = maps.numel() // maps.shape[-3]
     to_weight = None if weight is None else (inverse * product * count).flatten().to(weight.dtype)
@@ -146,17 +147,17 @@ def _backward_twice(ctx: Any, of_maps: Tensor, of_weight: Tensor, of_bias: Tenso
 
 def _tangent_backward(ctx: Any, *tangents: Any) -> Gradients:
     gradient, maps, weight, bias, _, _, result = ctx.primals
-    positive, exact = _positive(*ctx.primals[1:], ctx.eps, ctx.relu), _exact(maps)
-    g, to_g = (_where(positive, t).to(exact) for t in (gradient, tangents[0]))
-    scale = _by_channel(weight, exact)
+    positive, dtype = _positive(*ctx.primals[1:], ctx.eps, ctx.relu), exact(maps.dtype)
+    g, to_g = (_where(positive, t).to(dtype) for t in (gradient, tangents[0]))
+    scale = _by_channel(weight, dtype)
     hat, inverse = _standardized(maps, ctx.eps)
-    change = tangents[1].to(exact)
+    change = tangents[1].to(dtype)
     to_hat, to_inverse = inverse * _across(change, hat), -inverse.square() * _mean(hat * change)
     to_maps = scale * inverse * (_across(to_g, hat) - to_hat * _mean(hat * g) - hat * _mean(to_hat * g))
-    to_slope = scale * to_inverse + (0 if weight is None else _by_channel(tangents[2], exact) * inverse)
+    to_slope = scale * to_inverse + (0 if weight is None else _by_channel(tangents[2], dtype) * inverse)
     to_maps = to_maps + to_slope * _across(g, hat)
     to_weight, to_bias = _total(to_g * hat + g * to_hat), _total(to_g)
-    dtypes = (exact if t is None else t.dtype for t in (weight, bias))
+    dtypes = (dtype if t is None else t.dtype for t in (weight, bias))
     of_affine = (t.to(d) for t, d in zip((to_weight, to_bias), dtypes, strict=True))
     return to_maps.to(maps.dtype), *of_affine, maps.new_empty(0) if result is None else to_g.to(maps.dtype)
 
@@ -172,21 +173,28 @@ batch_norm_act_backward = operator(
 """From the gradient of the result to those of maps, weight, bias and shortcut, which is empty where there was none."""
 
 
-def _push(maps: Tensor, weight: Tensor | None, positive: Tensor | None, eps: float, *tangents: Tensor | None) -> Tensor:
+def _push(
+    maps: Tensor,
+    weight: Tensor | None,
+    positive: Tensor | None,
+    eps: float,
+    to_maps: Tensor,
+    to_weight: Tensor | None,
+    to_bias: Tensor | None,
+    to_shortcut: Tensor | None,
+) -> Tensor:
     """The change of the result with those of maps, weight, bias and shortcut; which values ReLU lets through is constant."""
-    to_maps, to_weight, to_bias, to_shortcut = tangents
-    exact = _exact(maps)
+    dtype = exact(maps.dtype)
     hat, inverse = _standardized(maps, eps)
-    made = hat.new_zeros(()) if to_maps is None else _by_channel(weight, exact) * inverse * _across(to_maps.to(exact), hat)
-    made = made if to_weight is None else made + _by_channel(to_weight, exact) * hat
-    made = made if to_bias is None else made + _by_channel(to_bias, exact)
-    made = made if to_shortcut is None else made + to_shortcut
-    return _where(positive, made.expand_as(maps))
+    made = _by_channel(weight, dtype) * inverse * _across(to_maps.to(dtype), hat)
+    made = made if to_weight is None else made + _by_channel(to_weight, dtype) * hat
+    made = made if to_bias is None else made + _by_channel(to_bias, dtype)
+    return _where(positive, made if to_shortcut is None else made + to_shortcut)
 
 
 def _standardized(maps: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """`hat`, shaped like `maps`, and `inverse`, one for each channel."""
-    centred = maps.to(_exact(maps))
+    centred = maps.to(exact(maps.dtype))
     centred = centred - _mean(centred)
     inverse = (_mean(centred.square()) + eps).rsqrt()
     return centred * inverse, inverse
@@ -209,9 +217,9 @@ def _positive(
 ) -> Tensor | None:
     """Where ReLU lets values through, what is not a number among them; None without one."""
     if result is None and relu:
-        exact = _exact(maps)
-        statistics = (t.to(exact) for t in (mean, variance))
-        affine = (t if t is None else t.to(exact) for t in (weight, bias))
+        dtype = exact(maps.dtype)
+        statistics = (t.to(dtype) for t in (mean, variance))
+        affine = (t if t is None else t.to(dtype) for t in (weight, bias))
         result = F.batch_norm(_folded(maps), *statistics, *affine, False, 0.0, eps).view(maps.shape)
     return None if result is None else ~(result <= 0)
 
@@ -232,13 +240,9 @@ def _by_channel(values: Tensor | None, dtype: torch.dtype) -> Tensor | float:
     return 1.0 if values is None else values.to(dtype)[:, None, None]
 
 
-def _exact(maps: Tensor) -> torch.dtype:
-    return torch.promote_types(maps.dtype, torch.float32)
-
-
 def _statistics(maps: Tensor) -> torch.dtype:
     """Far from zero only double precision keeps the digits of a difference from the mean; not every device has it."""
-    return torch.float64 if maps.device.type == "cpu" else _exact(maps)
+    return torch.float64 if maps.device.type == "cpu" else exact(maps.dtype)
 
 
 def _format(maps: Tensor) -> torch.memory_format:
