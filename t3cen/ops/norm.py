@@ -51,8 +51,9 @@ def _save(ctx: Any, inputs: tuple[Any, ...], outputs: tuple[Tensor, Tensor, Tens
 
 
 def _backward(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
-    maps, weight, bias, *_, result = ctx.saved_tensors
-    made = batch_norm_act_backward(gradient, *ctx.saved_tensors, ctx.eps, ctx.relu)
+    saved = ctx.saved_tensors  # once: under activation checkpointing they are made again for it
+    maps, weight, bias, *_, result = saved
+    made = batch_norm_act_backward(gradient, *saved, ctx.eps, ctx.relu)
     there = (maps, weight, bias, result)
     return *(t if primal is not None else None for t, primal in zip(made, there, strict=True)), None, None
 
@@ -130,8 +131,9 @@ def _save_backward(ctx: Any, inputs: tuple[Any, ...], outputs: Gradients) -> tup
 
 def _backward_twice(ctx: Any, of_maps: Tensor, of_weight: Tensor, of_bias: Tensor, of_shortcut: Tensor) -> tuple[Any, ...]:
     """From gradients of the four gradients to those of the gradient, the maps and the weight."""
-    gradient, maps, weight, *_, result = ctx.saved_tensors
-    positive = _positive(*ctx.saved_tensors[1:], ctx.eps, ctx.relu)
+    gradient, *saved = ctx.saved_tensors
+    maps, weight, *_, result = saved
+    positive = _positive(*saved, ctx.eps, ctx.relu)
     tangents = (of_maps, of_weight, of_bias, None if result is None else of_shortcut)
     to_gradient = _push(maps, weight, positive, ctx.eps, *tangents)
     dtype = exact(maps.dtype)
