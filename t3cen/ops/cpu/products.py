@@ -9,7 +9,6 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from t3cen.algebra.sparse_factors import Name
-from t3cen.ops import fourier
 from t3cen.ops.cpu import conv
 from t3cen.ops.cpu.transform import apply
 from t3cen.ops.geometry import ConvGeometry, Pair
@@ -84,9 +83,7 @@ def _geometry(*pairs: Pair) -> ConvGeometry:
     return ConvGeometry(*map(tuple, pairs))  # type: ignore[arg-type]
 
 
-def _compiled(
-    maps: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry
-) -> tuple[conv.CompiledConv | None, conv.Shape]:
+def _compiled(maps: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry) -> tuple[conv.CompiledConv | None, conv.Shape]:
     """What convolves `(B, ..., H, W)` fastest, as measured, None if that is PyTorch's own; and how it is told so."""
     height, width = filters.shape[-2:]
     shape = conv.Shape(rows, filters.shape[1], len(filters) // rows, len(maps), *maps.shape[-2:], height, geometry.stride[0])
@@ -103,7 +100,7 @@ def _widened(input: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry) 
 
 
 def _transformed(f: Tensor, orders: list[int], name: Name, transposed: bool, like: Tensor) -> Tensor:
-    """`(B, G, C, H, W)` to `(B, R wide, H, W)` as a convolution with `like`, `(., wide, ...)`, takes it: after C channels, zeros."""
+    """`(B, G, C, H, W)` to `(B, R wide, H, W)`, as many channels as `like` has in its second axis: zeros after the first C."""
     batch, _, channels, *plane = f.shape
     wide, rows = like.shape[1], rank(orders)
     out = f.new_empty(batch, rows, wide, *plane, dtype=like.dtype)
