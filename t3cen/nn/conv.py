@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import ClassVar, cast
+from numbers import Integral
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from t3cen.algebra.bilinear import cyclic_convolution
-from t3cen.algebra.sparse_factors import Name
+from t3cen import ops
 from t3cen.groups import CyclicProduct
 from t3cen.nn.checks import check_own_parameters
 from t3cen.nn.filter_cache import FilterCache
-from t3cen.ops.cpu.kernels import Which
-from t3cen.ops.direct import direct_group_conv2d
-from t3cen.ops.fourier import fourier_group_conv2d, transform_filters
-from t3cen.ops.geometry import Pair, Plane
-from t3cen.ops.transform import Transform
 
-# The measured crossover of the backends (docs/performance.md): narrow layers of small groups do not earn back their transforms.
-LEAST_WIDTH = 64
-BACKENDS = ("auto", "direct", "fourier")
+Pair = tuple[int, int]
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
@@ -51,11 +44,8 @@ class GroupConv2d(nn.Module):
     Source: paper, eq. 2 and appendix B.
     """
 
-    filters_name: ClassVar[Name] = "filters"
-    """Which matrix transforms the filters."""
-    signal: Tensor
-    filters: Tensor
-    output: Tensor
+    correlates: ClassVar[bool] = False
+    """Whether the filters of the Fourier backend are read backwards, `psi(-b)`."""
     fixed: Tensor | None
 
     def __init__(
@@ -72,7 +62,7 @@ class GroupConv2d(nn.Module):
         backend: str = "auto",
     ) -> None:
         super().__init__()
-        _one_of("backend", backend, BACKENDS)
+        _one_of("backend", backend, ops.BACKENDS)
         _one_of("padding_mode", padding_mode, PADDING_MODES)
         self.in_channels = _at_least(1, "in_channels", in_channels)
         self.out_channels = _at_least(1, "out_channels", out_channels)
@@ -93,7 +83,6 @@ class GroupConv2d(nn.Module):
         self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
         self._cache = FilterCache()
         self.register_buffer("fixed", None)
-        self._make_matrices()
         self.reset_parameters()
 
     @property
@@ -155,17 +144,11 @@ class GroupConv2d(nn.Module):
             mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
             padded = F.pad(input.flatten(0, 1), (left, right, top, bottom), mode)
             input, padding = padded.unflatten(0, input.shape[:2]), (0, 0)
-        plane = Plane(self.stride, padding, self.dilation)
+        geometry = ops.ConvGeometry(self.stride, padding, self.dilation)
         if self.resolved_backend == "direct":
-            return direct_group_conv2d(input, self.filter_bank(), bias, self.cyclic_orders, plane)
-        device = input.device.type
-        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else self._held.dtype
-        # Rounding before or between the transforms would cost equivariance, so they keep their precision.
-        with torch.autocast(device, enabled=False):
-            filters = self.transformed_filters(dtype)
-            signal = Transform(self.signal, Which(self.cyclic_orders, "signal"))
-            output = Transform(self.output, Which(self.cyclic_orders, "output"))
-            return fourier_group_conv2d(input, filters, bias, signal, output, plane)
+            return ops.direct_group_conv2d(input, self.filter_bank(), bias, self.cyclic_orders, geometry)
+        filters = self.transformed_filters(ops.precision(self._held))
+        return ops.fourier_group_conv2d(input, filters, bias, self.cyclic_orders, geometry)
 
     @property
     def cyclic_orders(self) -> tuple[int, ...]:
@@ -177,16 +160,14 @@ class GroupConv2d(nn.Module):
         """The backend that runs: the choice of `"auto"` spelled out."""
         if self.backend != "auto":
             return self.backend
-        order = math.prod(self.cyclic_orders)
-        wide = order * math.sqrt(self.in_channels * self.out_channels) >= LEAST_WIDTH
-        return "fourier" if order == 1 or wide else "direct"
+        return ops.choose_backend(self.cyclic_orders, self.in_channels, self.out_channels)
 
     @property
     def _held(self) -> Tensor:
         return self.weight if self.fixed is None else self.fixed
 
     def _transform_filters(self) -> Tensor:
-        return transform_filters(self.filter_bank(), Transform(self.filters, Which(self.cyclic_orders, self.filters_name)))
+        return ops.transform_filters(self.filter_bank(), self.cyclic_orders, self.correlates)
 
     def _borders(self) -> tuple[int, int, int, int]:
         """Padding in the order of `nn.functional.pad`: left, right, top, bottom."""
@@ -209,23 +190,12 @@ class GroupConv2d(nn.Module):
         if input.shape[2] != self.in_channels:
             raise ValueError(f"{input.shape[2]} channels in the input {tuple(input.shape)}, {self.in_channels} expected")
 
-    def _make_matrices(self) -> None:
-        """The fixed matrices, exact in the weight's precision, float32 at least; derived, so they stay out of `state_dict`."""
-        algorithm = cyclic_convolution(self.cyclic_orders)
-        for name, matrix_name in (("signal", "signal"), ("filters", self.filters_name), ("output", "output")):
-            matrix = getattr(algorithm, matrix_name)
-            dtype = torch.promote_types(self._held.dtype, torch.float32)
-            self.register_buffer(name, torch.as_tensor(matrix).to(self._held.device, dtype), persistent=False)
-
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> GroupConv2d:
         def apply(tensor: Tensor) -> Tensor:
             # nn.Module.to gives a memory format to all of five axes, but those of a bank over one factor are no volume.
             return fn(tensor[None])[0] if tensor.ndim == 5 else fn(tensor)
 
-        module = cast(GroupConv2d, super()._apply(apply, recurse))
-        # A float32 matrix made float64 would keep float32's error, so they are made anew.
-        module._make_matrices()
-        return module
+        return cast(GroupConv2d, super()._apply(apply, recurse))
 
     def extra_repr(self) -> str:
         parts = [f"{self.in_channels} -> {self.out_channels}, kernel_size={self.kernel_size}, {self.group}"]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from t3cen.ops.cpu import kernels
 
 
 class FilterCache:
@@ -24,10 +23,10 @@ class FilterCache:
     def get(self, parameters: Sequence[Tensor], dtype: torch.dtype, make: Callable[[], Tensor]) -> Tensor:
         """`make()`, or what it returned before if `parameters` and `dtype` are what they were then.
 
-        Nothing is kept while gradients are recorded, while somebody watches (`kernels.watched`), and on devices where asking
-        whether a value has changed would wait for everything queued before.
+        Nothing is kept while gradients are recorded or a graph is traced, and on devices where asking whether a value has changed
+        would wait for everything queued before.
         """
-        recorded = torch.is_grad_enabled() or torch.compiler.is_compiling() or kernels.watched()
+        recorded = torch.is_grad_enabled() or torch.compiler.is_compiling()
         if recorded or not all(map(_lasting, parameters)):
             self._entry = None
             return make()

@@ -1,0 +1,22 @@
+"""Operations on functions on a group, `(B, G, C, H, W)`: what layers are made of.
+
+Each is an operator of PyTorch's (`operator.py`) with a kernel in plain operations, which is its readable reference and runs on
+every device, and perhaps a compiled one for the CPU (`cpu/`, which nobody else imports; `kernels.py` switches it off).
+"""
+
+from t3cen.ops.cpu import products as _products  # registers kernels
+from t3cen.ops.direct import direct_group_conv2d, in_precision_of
+from t3cen.ops.fourier import fourier_group_conv2d, transform_filters
+from t3cen.ops.geometry import ConvGeometry
+from t3cen.ops.group_conv import BACKENDS, choose_backend, precision
+
+__all__ = [
+    "BACKENDS",
+    "ConvGeometry",
+    "choose_backend",
+    "direct_group_conv2d",
+    "fourier_group_conv2d",
+    "in_precision_of",
+    "precision",
+    "transform_filters",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 
@@ -9,10 +10,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.ops.geometry import Plane
+from t3cen.ops.geometry import ConvGeometry
 
 
-def direct_group_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, orders: Sequence[int], plane: Plane) -> Tensor:
+def direct_group_conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None, orders: Sequence[int], geometry: ConvGeometry
+) -> Tensor:
     """`out(a) = sum_b input(b) * weight(a - b)`, the readable reference the fast backend is tested against.
 
     Args:
@@ -20,7 +23,7 @@ def direct_group_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, orde
         weight: `(C', C, *orders, kh, kw)`.
         bias: `(C',)` or None; the same for every group element.
         orders: of the cyclic factors.
-        plane: stride, padding and dilation.
+        geometry: stride, padding and dilation.
 
     Returns:
         `(B, G, C', H', W')` in the precision of the weight, or of an autocast.
@@ -31,7 +34,7 @@ def direct_group_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, orde
     size = input.shape[1]
     input = in_precision_of(weight, input)
     repeated = None if bias is None else bias.repeat(size)
-    out = F.conv2d(input.flatten(1, 2), bank, repeated, *plane)
+    out = F.conv2d(input.flatten(1, 2), bank, repeated, *geometry)
     return out.unflatten(1, (size, -1))
 
 
@@ -44,11 +47,12 @@ def expand_filters(weight: Tensor, orders: Sequence[int]) -> Tensor:
     """The bank `(G C', G C, kh, kw)` with `bank[(a, o), (b, i)] = weight[o, i, a - b]`."""
     size = torch.Size(orders).numel()
     by_element = weight.reshape(*weight.shape[:2], size, *weight.shape[-2:])
-    bank = by_element[:, :, torch.tensor(differences(orders), device=weight.device)]
+    bank = by_element[:, :, torch.tensor(differences(tuple(orders)), device=weight.device)]
     return bank.permute(2, 0, 3, 1, 4, 5).reshape(size * weight.shape[0], size * weight.shape[1], *weight.shape[-2:])
 
 
-def differences(orders: Sequence[int]) -> list[list[int]]:
+@functools.cache
+def differences(orders: tuple[int, ...]) -> list[list[int]]:
     """`(G, G)` table of the row-major index of `a - b`."""
     elements = list(itertools.product(*map(range, orders)))
     index = {element: i for i, element in enumerate(elements)}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 Pair = tuple[int, int]
 
 
-class Plane(NamedTuple):
+class ConvGeometry(NamedTuple):
     """Stride, padding and dilation, each vertical and horizontal, as in `torch.nn.functional.conv2d`."""
 
     stride: Pair = (1, 1)

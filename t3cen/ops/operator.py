@@ -38,7 +38,7 @@ def operator(
         fake: the result's shape and dtype, as an empty tensor, from the same arguments.
         save: notes on a context what the rules below need, but for the tensors, which it returns.
         backward: `(ctx, *gradients)` to one gradient an argument; itself differentiable.
-        tangent: `(tensors, *tangents)` to the tangent of the result, with the tensors that `save` returned.
+        tangent: `(ctx, *tangents)` to the tangent of the result; the tensors that `save` returned are in `ctx.primals`.
         batched: the rule of `torch.vmap`, `(info, in_dims, *arguments)` to results and their axes; None runs the entries of the
             batch one after the other.
         flops: from shapes, twice the multiply-accumulates.
@@ -50,14 +50,18 @@ def operator(
         ctx.save_for_backward(*tensors)
         # Tangents are asked for at once, while the caller holds the arguments. A strong reference would keep them through
         # activation checkpointing.
-        ctx.primals = [None if t is None else weakref.ref(t) for t in tensors]
+        ctx.references = [None if t is None else weakref.ref(t) for t in tensors]
 
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        return tangent([None if t is None else t() for t in ctx.primals], *tangents)
+        ctx.primals = [None if t is None else t() for t in ctx.references]
+        try:
+            return tangent(ctx, *tangents)
+        finally:
+            del ctx.primals
 
     def register(kernel: Kernel) -> Kernel:
         _LIBRARY.define(schema)
-        _LIBRARY.impl(name, kernel, "CompositeExplicitAutograd")
+        _LIBRARY.impl(name, _in_own_precision(kernel), "CompositeExplicitAutograd")
         op = getattr(torch.ops.t3cen, name).default
 
         def forward(*args: Any) -> Any:
@@ -67,7 +71,7 @@ def operator(
             # Compilers take an operator that has a gradient; torch.func and forward mode need a Function around it.
             return op(*args) if torch.compiler.is_compiling() else function.apply(*args)
 
-        rule = batched or functools.partial(_one_by_one, call)
+        rule = batched or functools.partial(one_by_one, call)
         rules = {"forward": forward, "setup_context": setup_context, "backward": backward, "jvp": jvp, "vmap": rule}
         function: Any = type(name, (torch.autograd.Function,), {key: staticmethod(value) for key, value in rules.items()})
         qualified = f"{NAMESPACE}::{name}"
@@ -84,10 +88,24 @@ def operator(
 
 def kernel_for(device: str, name: str, kernel: Kernel) -> None:
     """Give an operator a kernel of its own on a device, `"CPU"` or `"CUDA"`."""
-    _LIBRARY.impl(name, kernel, device)
+    _LIBRARY.impl(name, _in_own_precision(kernel), device)
 
 
-def _one_by_one(call: Kernel, info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:
+def _in_own_precision(kernel: Kernel) -> Kernel:
+    """The kernel out of reach of an autocast, which would round what is inside."""
+
+    @functools.wraps(kernel)
+    def run(*args: Any) -> Any:
+        device = args[0].device.type
+        if not torch.is_autocast_enabled(device):
+            return kernel(*args)
+        with torch.autocast(device, enabled=False):
+            return kernel(*args)
+
+    return run
+
+
+def one_by_one(call: Kernel, info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:
     """The rule of `torch.vmap` for any function of tensors: the entries of the batch one after the other."""
     outputs = [
         call(*(a.select(dim, i) if isinstance(dim, int) else a for a, dim in zip(args, in_dims, strict=True)))

@@ -1,92 +1,102 @@
-"""The fixed matrices of the Fourier backend, applied along the group axis."""
+"""The group transform: a matrix of the bilinear algorithm (`algebra.bilinear`), applied along the group axis."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from t3cen.ops.cpu import kernels
+from t3cen.algebra.bilinear import cyclic_convolution
+from t3cen.algebra.sparse_factors import Name
+from t3cen.ops.operator import operator
 
-LEAST_COUNT = 4
-"""Numbers of a function; with fewer it leaves most of a vector empty."""
-
-
-class Transform(NamedTuple):
-    """A matrix of `bilinear.cyclic_convolution`, or its transpose: its values on some device, and which one it is."""
-
-    matrix: Tensor
-    which: kernels.Which
-
-    @property
-    def rows(self) -> int:
-        return self.matrix.shape[0]
-
-    @property
-    def T(self) -> Transform:
-        return Transform(self.matrix.T, self.which.T)
-
-    def __call__(self, functions: Tensor, out: Tensor | None = None) -> Tensor:
-        """Apply an `(R, G)` matrix along the group axis of `(B, G, N)`, in the matrix's precision.
-
-        Written to `out`, in its own precision and without a gradient, if there is one.
-        """
-        if self.matrix.shape == (1, 1):
-            # Only the trivial group has a single product, and its transform is the identity.
-            return functions if out is None else out.copy_(functions)
-        functions = functions.to(self.matrix.dtype)
-        kernel = kernels.find(self.which, functions)
-        if out is not None:
-            fits = out.dtype == self.matrix.dtype and (kernel is None or out.stride(2) == 1)
-            apply = kernel or self._product
-            return apply(functions, out) if fits else out.copy_(apply(functions, None))
-        if kernel is None:
-            return self._product(functions, None)
-        differentiated = torch.is_grad_enabled() and functions.requires_grad
-        return _Differentiable.apply(functions, self, kernel) if differentiated else kernel(functions, None)
-
-    def of_many(self, functions: Tensor, rows_outside: bool) -> Tensor:
-        """Apply an `(R, G)` matrix along the group axis of `(N, G, K)`, with many functions of few numbers each.
-
-        In memory the result, `(N, R, K)`, is contiguous as it is, or as `(R, N, K)` where rows are outside.
-        """
-        if self.matrix.shape == (1, 1):
-            return functions
-        functions = functions.to(self.matrix.dtype)
-        count = functions.shape[2]
-        kernel = kernels.find(replace(self.which, count=count), functions) if count >= LEAST_COUNT else None
-        if kernel is None:
-            rows = self(functions.transpose(0, 1).flatten(1)[None])[0].unflatten(1, (-1, count)).transpose(0, 1)
-            return rows if rows_outside else rows.contiguous()
-        return _OfMany.apply(functions, self, kernel, rows_outside)
-
-    def _product(self, functions: Tensor, out: Tensor | None) -> Tensor:
-        batched = self.matrix.expand(functions.shape[0], -1, -1)
-        return torch.bmm(batched, functions) if out is None else torch.bmm(batched, functions, out=out)
+_MATRICES: dict[tuple[Any, ...], Tensor] = {}
 
 
-class _Differentiable(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, functions: Tensor, transform: Transform, kernel: kernels.Kernel) -> Tensor:
-        ctx.transform = transform
-        return kernel(functions, None)
+def matrix(orders: tuple[int, ...], name: Name, transposed: bool, like: Tensor) -> Tensor:
+    """A matrix of `cyclic_convolution(orders)`, or its transpose, on the device of `like`; float64 if that is, else float32."""
+    key = (*orders, name, transposed, exact(like.dtype), like.device)
+    # A tracer's tensors are its own, so nothing made for them is kept.
+    if type(like) in (Tensor, nn.Parameter) and key in _MATRICES:
+        return _MATRICES[key]
+    values = getattr(cyclic_convolution(orders), name)
+    made = torch.as_tensor(values.T if transposed else values, dtype=exact(like.dtype), device=like.device).contiguous()
+    if type(like) in (Tensor, nn.Parameter):
+        _MATRICES[key] = made
+    return made
 
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.transform.T(gradient), None, None
+
+def exact(dtype: torch.dtype) -> torch.dtype:
+    """The precision of a transform: rounding before or between transforms would cost equivariance."""
+    return torch.promote_types(dtype, torch.float32)
 
 
-class _OfMany(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, functions: Tensor, transform: Transform, kernel: kernels.Kernel, rows_outside: bool) -> Tensor:
-        ctx.transform, ctx.rows_outside = transform, rows_outside
-        many, _, count = functions.shape
-        if rows_outside:
-            return kernel(functions, functions.new_empty(transform.rows, many, count).transpose(0, 1))
-        return kernel(functions, functions.new_empty(many, transform.rows, count))
+def reference(f: Tensor, orders: list[int], name: Name, transposed: bool, rows_first: bool) -> Tensor:
+    """`group_transform` as a matrix product, in plain differentiable operations."""
+    fixed, f = matrix(tuple(orders), name, transposed, f), f.to(exact(f.dtype))
+    if rows_first:
+        return (fixed @ f.transpose(0, 1).flatten(1)).unflatten(1, (f.shape[0], f.shape[2]))
+    return torch.bmm(fixed.expand(f.shape[0], -1, -1), f)
 
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
-        return ctx.transform.T.of_many(gradient, not ctx.rows_outside), None, None, None
+
+def _fake(f: Tensor, orders: list[int], name: Name, transposed: bool, rows_first: bool) -> Tensor:
+    (batch, _, count), rows = f.shape, rank(orders) if (name == "output") == transposed else torch.Size(orders).numel()
+    return f.new_empty((rows, batch, count) if rows_first else (batch, rows, count), dtype=exact(f.dtype))
+
+
+def rank(orders: list[int] | tuple[int, ...]) -> int:
+    """R, the number of products of the bilinear algorithm."""
+    return cyclic_convolution(tuple(orders)).rank
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> tuple[()]:
+    f, *ctx.which, ctx.rows_first = inputs
+    ctx.dtype = f.dtype
+    return ()
+
+
+def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+    orders, name, transposed = ctx.which
+    back = group_transform(gradient.transpose(0, 1) if ctx.rows_first else gradient, orders, name, not transposed, False)
+    return back.to(ctx.dtype), None, None, None, None
+
+
+def _tangent(ctx: Any, tangent: Tensor, *_: None) -> Tensor:
+    return group_transform(tangent, *ctx.which, ctx.rows_first)
+
+
+def _batched(info: Any, in_dims: tuple[Any, ...], f: Tensor, *which: Any) -> tuple[Tensor, int]:
+    axis = 1 if which[-1] else 0
+    together = group_transform(f.movedim(in_dims[0], 0).flatten(0, 1), *which)
+    return together.unflatten(axis, (info.batch_size, -1)), axis
+
+
+def _flops(f: Any, orders: list[int], *_: Any, **__: Any) -> int:
+    batch, _, count = f
+    return 2 * batch * count * rank(orders) * torch.Size(orders).numel()
+
+
+@operator(
+    "group_transform(Tensor f, int[] orders, str name, bool transposed, bool rows_first) -> Tensor",
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    tangent=_tangent,
+    batched=_batched,
+    flops=_flops,
+)
+def group_transform(f: Tensor, orders: list[int], name: Name, transposed: bool, rows_first: bool) -> Tensor:
+    """Apply an `(R, G)` matrix along the group axis.
+
+    Args:
+        f: `(B, G, N)`.
+        orders: of the cyclic factors.
+        name: which matrix of `cyclic_convolution(orders)`.
+        transposed: whether its transpose is applied.
+        rows_first: whether the result is `(R, B, N)` in place of `(B, R, N)`.
+
+    Returns:
+        float64 if `f` is, else float32.
+    """
+    return reference(f, orders, name, transposed, rows_first)

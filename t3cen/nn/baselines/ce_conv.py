@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from t3cen.groups import ColorGroup
 from t3cen.nn.conv import GroupConv2d, Pair
-from t3cen.ops.direct import in_precision_of
+from t3cen.ops import in_precision_of
 
 
 class CELiftingConv2d(nn.Conv2d):

@@ -39,7 +39,7 @@ class LCERConv2d(GroupConv2d):
 
     # LCER correlates, sum_b f(b) w(b - a): read backwards, its filters are those of a group convolution. The transform of the
     # filters reads them so for free; the direct form turns them round.
-    filters_name = "reversed_filters"
+    correlates = True
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class LCERConv2d(GroupConv2d):
         return self.group.orders[:1]
 
     def filter_bank(self) -> Tensor:
-        """Those on hue, turned round for the direct form (see `filters_name`)."""
+        """Those on hue, turned round for the direct form (see `correlates`)."""
         filters = self.hue_filters()
         turned = self.resolved_backend == "direct" and filters.shape[2] > 2
         return filters.flip(2).roll(1, 2) if turned else filters

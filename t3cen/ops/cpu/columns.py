@@ -162,7 +162,7 @@ class Kernel:
     """A compiled recipe."""
 
     def __init__(self, function: Callable[..., None], rows: int) -> None:
-        self._function, self._rows = function, rows
+        self._function, self.rows = function, rows
 
     def __call__(self, functions: Tensor, out: Tensor | None = None, more: Tensor | None = None) -> Tensor:
         """`(B, G, N)`, with as many columns of `more` where the recipe takes two matrices, to `(B, R, N)`.
@@ -171,7 +171,7 @@ class Kernel:
         """
         functions = _by_columns(functions)
         batch, _, count = functions.shape
-        out = functions.new_empty(batch, self._rows, count) if out is None else out
+        out = functions.new_empty(batch, self.rows, count) if out is None else out
         second = None if more is None else _by_columns(more)
         threads = min(torch.get_num_threads(), max(1, functions.numel() // LEAST_PER_THREAD))
         seconds = _Matrix() if second is None else _Matrix.of(second)

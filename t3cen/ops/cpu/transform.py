@@ -1,0 +1,68 @@
+"""The group transform on the CPU: additions along the group axis, compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from t3cen.algebra.sparse_factors import Name, stages
+from t3cen.ops import transform
+from t3cen.ops.cpu import columns, straight_line
+from t3cen.ops.operator import kernel_for
+
+LEAST_SIZE = 2048
+"""Numbers of one function; a matrix product of fewer costs as little."""
+LEAST_COUNT = 4
+"""Numbers of one of many functions; fewer leave most of a vector empty."""
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A recipe of `columns`: a matrix of `cyclic_convolution(orders)`, or its transpose.
+
+    Attributes:
+        count: columns of a function, where many functions have few; None for any number.
+    """
+
+    orders: tuple[int, ...]
+    name: Name
+    transposed: bool
+    count: int | None = None
+    most_additions: ClassVar[int] = 1200
+
+    def routine(self) -> columns.Routine:
+        return straight_line.routine(straight_line.program(stages(self.orders, self.name, self.transposed)))
+
+
+def apply(f: Tensor, orders: list[int], name: Name, transposed: bool, out: Tensor | None = None) -> Tensor:
+    """A matrix along the group axis of `(B, G, N)`, N large; written to `out` if there is one, `(B, R, N)` of any precision."""
+    f = f.to(transform.exact(f.dtype))
+    kernel = columns.compiled(Transform(tuple(orders), name, transposed), f.dtype) if f[:1].numel() >= LEAST_SIZE else None
+    if kernel is None:
+        made = transform.reference(f, orders, name, transposed, False)
+        return made if out is None else out.copy_(made)
+    if out is None or (out.dtype == f.dtype and out.stride(2) == 1):
+        return kernel(f, out)
+    return out.copy_(kernel(f))
+
+
+def _group_transform(f: Tensor, orders: list[int], name: Name, transposed: bool, rows_first: bool) -> Tensor:
+    """`ops.transform.group_transform`: one function of many numbers, or many of few as filters are."""
+    if not rows_first and f[:1].numel() >= LEAST_SIZE:
+        return apply(f, orders, name, transposed)
+    f = f.to(transform.exact(f.dtype))
+    many, _, count = f.shape
+    few = count >= LEAST_COUNT and f.numel() >= LEAST_SIZE
+    kernel = columns.compiled(Transform(tuple(orders), name, transposed, count), f.dtype) if few else None
+    if kernel is None:
+        return transform.reference(f, orders, name, transposed, rows_first)
+    if not rows_first:
+        return kernel(f)
+    out = f.new_empty(kernel.rows, many, count)
+    kernel(f, out.transpose(0, 1))
+    return out
+
+
+kernel_for("CPU", "group_transform", _group_transform)
