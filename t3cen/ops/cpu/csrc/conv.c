@@ -1,163 +1,112 @@
-/* Convolution in groups (`conv.h`). Inside, channels come last and fill vectors, so any size of map will do. */
+/* Convolution in groups (`conv.h`). Few channels are convolved along the rows of maps (`narrow.h`). More come last inside and fill
+   vectors, so any size of map will do; and so do filters that are packed once for many calls. */
 
 #include "native.h"
 #include "vectors.h"
 #include "conv.h"
 #include "channels_last.h"
 #include "product.h"
-#include "tiles.h"
+#include "algorithm.h"
 #include "direct.h"
 #include "winograd.h"
+#include "filters.h"
+#include "narrow.h"
 
-const int lanes = LANES, block = 1;
+const int lanes = LANES;
 
-/* From one number of a tile to the next: off by one vector, so that they do not share a cache set. */
-static long apart(long count) { return count + LANES; }
+/* Places that packed 3x3 filters are convolved with as they are: it takes longer to make Winograd's 16 numbers of 9 than it saves. */
+enum { MOST_BY_TAPS = 36 };
 
-static const struct way *way(const struct job *job) {
+static const struct algorithm *algorithm(const struct job *job) {
     if (job->kernel == 1) return &POINTWISE;
-    if (job->step == 1) return &WINOGRAD;
+    if (job->stride == 1) return job->packed && job->batch * job->height * job->width <= MOST_BY_TAPS ? &BY_TAPS : &WINOGRAD;
     return job->transposed ? &STRIDED_BACK : &STRIDED;
 }
 
-/* Places of the inputs in a tile, in each direction. */
-static long tile(const struct job *job) { return job->kernel == 1 ? 1 : 2; }
+/* Places of a tile on its longer side, in each direction. */
+static long tile(const struct job *job) { return most(algorithm(job)->input.places, algorithm(job)->output.places); }
 /* Rows of tiles are counted through all images. */
 static long tiles_down(const struct job *job) { return shares(job->height, tile(job)); }
 static long tiles_across(const struct job *job) { return shares(job->width, tile(job)); }
 
-/* A map of one side: of the inputs where a tile has as many places there, of the results where it has one. */
+/* A map of one side: of the inputs where a tile has as many places there, of the results where it has one. A row of tiles takes
+   `pitch` places. */
 struct map {
     long height, width, pitch;
 };
 
 static struct map map(const struct job *job, struct side side) {
-    const long pitch = tiles_across(job) * side.each + side.before + side.after;
-    if (side.each == tile(job)) return (struct map){job->height, job->width, pitch};
+    const long pitch = tiles_across(job) * side.places + side.before + side.after;
+    if (side.places == tile(job)) return (struct map){job->height, job->width, pitch};
     return (struct map){tiles_down(job), tiles_across(job), pitch};
 }
 
-/* `take_lines` for lines of any length. */
-static void columns(const float *from, long lines, long line, long count, vector *to) {
-    for (long start = 0; start < count; start += LANES) {
-        const long there = least(count - start, LANES);
-        vector v[LANES];
-        take_lines(from + start, lines, line, there, v);
-        for (long j = 0; j < there; j++) to[start + j] = v[j];
-    }
-}
-
-/* Filters beside each other, perhaps turned around: tap by tap, the same of all filters in a vector. */
-INLINE void together(const float *from, long filters, const long taps, long turned, vector *to) {
-    if (filters < LANES) memset(to, 0, taps * sizeof(vector));
-    for (long i = 0; i < filters; i++)
-#pragma GCC unroll 9
-        for (int tap = 0; tap < taps; tap++) ((float *)(to + (turned ? taps - 1 - tap : tap)))[i] = from[i * taps + tap];
-}
-
-/* Filters of a group for results `first` to `last`: to [number][channel][result]. Transposed, their channels are the results. */
-static void analyse_filters(const struct job *job, long group, long first, long last, float *to) {
-    const struct way *by = way(job);
-    const long depth = job->inputs, wide = padded(last - first), step = apart(depth * wide), taps = by->taps;
-    const float *filters = job->filters + group * job->inputs * job->outputs * taps;
-    vector made[9 * LANES];
-    if (job->transposed)
-        for (long c = 0; c < depth; c++)
-            for (long o = first; o < last; o += LANES) {
-                const float *from = filters + (c * job->outputs + o) * taps;
-                if (taps == 9)
-                    together(from, least(last - o, LANES), 9, by->turned, made);
-                else
-                    together(from, least(last - o, LANES), 1, 0, made);
-                by->analyse_filter(made, to + c * wide + o - first, step);
-            }
-    else
-        for (long o = first; o < last; o += LANES)
-            for (long start = 0; start < depth; start += LANES) {
-                const long stop = least(start + LANES, depth);
-                columns(filters + (o * depth + start) * taps, least(last - o, LANES), depth * taps, (stop - start) * taps, made);
-                for (long c = start; c < stop; c++)
-                    by->analyse_filter(made + (c - start) * taps, to + c * wide + o - first, step);
-            }
-}
-
-/* The transpose: totals, [number][result][channel], to the filters' gradient, (results, channels, taps). */
-static void synthesise_filters(const struct job *job, const float *totals, long results, float *to) {
-    const struct way *by = way(job);
-    const long wide = padded(job->inputs), step = apart(padded(results) * wide);
-    for (long o = 0; o < results; o++)
-        for (long c = 0; c < job->inputs; c += LANES) {
-            vector taps[9];
-            by->synthesise_filter(totals + o * wide + c, step, taps);
-            float *out = to + (o * job->inputs + c) * by->taps;
-            for (long i = 0; i < least(job->inputs - c, LANES); i++)
-                for (long tap = 0; tap < by->taps; tap++) *out++ = ((float *)(taps + tap))[i];
-        }
-}
-
-/* How a job is cut: each group into parts of its rows of tiles, and those by their results. The same for any number of threads. */
+/* How a job is cut: each group into parts of its rows of tiles, and those by their outputs. The same for any number of threads. */
 struct cut {
-    long at_once, tile_parts, result_parts, results;
+    long at_once, tile_parts, output_parts, outputs;
 };
 
 enum { FEWEST_ITEMS = 12, FEWEST_TILES = 128, NUMBERS_AT_ONCE = 1 << 16, TILES_AT_ONCE = 32, FILTERS_AT_ONCE = 1 << 18 };
 
 static struct cut cut(const struct job *job) {
-    const struct way *by = way(job);
-    const long rows = job->batch * tiles_down(job), wanted = shares(FEWEST_ITEMS, job->groups), blocks = shares(job->outputs, WIDE * LANES);
+    const struct algorithm *by = algorithm(job);
+    const long rows = job->batch * tiles_down(job), wanted = shares(FEWEST_ITEMS, job->groups), panels = shares(job->outputs, PANEL);
     const long tile_parts = most(1, least(rows, least(wanted, rows * tiles_across(job) / FEWEST_TILES)));
-    const long some = shares(blocks, least(blocks, shares(wanted, tile_parts)));
+    const long some = shares(panels, least(panels, shares(wanted, tile_parts)));
     /* Filters stay in the second-level cache. */
-    const long fit = FILTERS_AT_ONCE / (by->filters * job->inputs * WIDE * LANES);
-    const long results = most(1, least(some, fit)) * WIDE * LANES;
+    const long fit = FILTERS_AT_ONCE / (by->filter_numbers * job->inputs * PANEL);
+    const long outputs = most(1, least(some, fit)) * PANEL;
     /* As many tiles as stay there too, but enough to make something of the filters. */
-    const long tiles = most(NUMBERS_AT_ONCE / (most(by->sources, by->results) * padded(job->inputs)), TILES_AT_ONCE);
-    return (struct cut){most(1, tiles / tiles_across(job)), tile_parts, shares(job->outputs, results), results};
+    const long tiles = most(NUMBERS_AT_ONCE / (most(by->input_numbers, by->output_numbers) * padded(job->inputs)), TILES_AT_ONCE);
+    return (struct cut){most(1, least(rows, tiles / tiles_across(job))), tile_parts, shares(job->outputs, outputs), outputs};
 }
 
-long parts(const struct job *job) { return cut(job).tile_parts; }
-
-/* A part that is worked on, and the room it takes: maps and results with channels last, both as numbers of tiles, filters. */
+/* A part that is worked on. */
 struct item {
     const struct job *job;
-    const struct way *by;
-    struct map source, result;
-    long group, first, last, inputs, results, tiles;
-    float *maps, *places, *at_maps, *at_results, *filters;
+    const struct algorithm *by;
+    struct map input, output;
+    long inputs, outputs;     /* Channels, filled up to whole vectors. */
+    long tiles;               /* There is room for. */
+    long group, first, last;  /* Outputs `first` to `last` of a group. */
+    float *maps, *places;     /* (rows, pitch, inputs) and (rows, pitch, outputs). */
+    float *tiles_in;          /* [number][tile][input] */
+    float *tiles_out;         /* [number][tile][output] */
+    float *totals;            /* Of the filters' gradient, [number][output][input]; else room for filters. */
+    const float *filters;     /* In panels (`filters.h`). */
 };
 
-static long at_maps_apart(const struct item *item) { return apart(item->tiles * item->inputs); }
-static long at_results_apart(const struct item *item) { return apart(item->tiles * item->results); }
+static long in_apart(const struct item *item) { return apart(item->tiles * item->inputs); }
+static long out_apart(const struct item *item) { return apart(item->tiles * item->outputs); }
 
 /* Rows `row` to `next` of tiles, all of one image, which come after `before` others. */
 static void take(const struct item *item, long row, long next, long before) {
     const struct job *job = item->job;
-    const struct side source = item->by->source, result = item->by->result;
+    const struct side input = item->by->input, output = item->by->output;
+    const struct map map = item->input, seen = item->output;
     const long image = row / tiles_down(job) * job->groups + item->group, top = row % tiles_down(job), rows = next - row;
-    const float *maps = job->maps + image * job->inputs * item->source.height * item->source.width;
     const long across = tiles_across(job);
-    stage(maps, job->inputs, item->source.height, item->source.width, source.each * top - source.before,
-          source.each * rows + source.before + source.after, source.before, item->source.pitch, item->maps);
+    stage(job->maps + image * job->inputs * map.height * map.width, job->inputs, map.height, map.width, input.places * top - input.before,
+          input.places * rows + input.before + input.after, input.before, map.pitch, item->maps);
     for (long y = 0; y < rows; y++)
-        item->by->analyse(item->maps + source.each * y * item->source.pitch * item->inputs, item->source.pitch, across, item->inputs,
-                          item->at_maps + (before + y) * across * item->inputs, at_maps_apart(item));
+        item->by->transform_input(item->maps + input.places * y * map.pitch * item->inputs, map.pitch, across, item->inputs,
+                                  item->tiles_in + (before + y) * across * item->inputs, in_apart(item));
     if (!job->gradient) return;
-    const float *gradient = job->gradient + (image * job->outputs + item->first) * item->result.height * item->result.width;
-    stage(gradient, item->last - item->first, item->result.height, item->result.width, result.each * top, result.each * rows, 0,
-          item->result.pitch, item->places);
+    const float *gradient = job->gradient + (image * job->outputs + item->first) * seen.height * seen.width;
+    stage(gradient, item->last - item->first, seen.height, seen.width, output.places * top, output.places * rows, 0, seen.pitch, item->places);
     for (long y = 0; y < rows; y++)
-        item->by->analyse_gradient(item->places + result.each * y * item->result.pitch * item->results, item->result.pitch, across,
-                                   item->results, item->at_results + (before + y) * across * item->results, at_results_apart(item));
+        item->by->transpose_output(item->places + output.places * y * seen.pitch * item->outputs, seen.pitch, across, item->outputs,
+                                   item->tiles_out + (before + y) * across * item->outputs, out_apart(item));
 }
 
 static void give(const struct item *item, long row, long next, long before) {
     const struct job *job = item->job;
-    const struct map map = item->result;
+    const struct map map = item->output;
     const long image = row / tiles_down(job) * job->groups + item->group, across = tiles_across(job), size = map.height * map.width;
-    const long each = item->by->result.each, top = each * (row % tiles_down(job)), bottom = least(top + each * (next - row), map.height);
+    const long each = item->by->output.places, top = each * (row % tiles_down(job)), bottom = least(top + each * (next - row), map.height);
     for (long y = top; y < bottom; y += each)
-        item->by->synthesise(item->at_results + (before + (y - top) / each) * across * item->results, at_results_apart(item), across,
-                             item->results, least(bottom - y, each), map.width, item->places + (y - top) * map.width * item->results);
+        item->by->transform_output(item->tiles_out + (before + (y - top) / each) * across * item->outputs, out_apart(item), across,
+                                   item->outputs, least(bottom - y, each), map.width, item->places + (y - top) * map.width * item->outputs);
     float *to = job->out + (image * job->outputs + item->first) * size + top * map.width;
     unstage(item->places, (bottom - top) * map.width, item->last - item->first, size, to);
 }
@@ -172,65 +121,95 @@ static void by_images(const struct item *item, long start, long stop, void what(
 }
 
 static void multiply_all(const struct item *item, long tiles) {
-    const long depth = item->job->inputs, inputs = item->inputs, results = item->results;
-    for (long n = 0; n < item->by->count; n++) {
-        const struct product now = item->by->products[n];
-        const float *maps = item->at_maps + now.source * at_maps_apart(item);
-        float *at_results = item->at_results + now.result * at_results_apart(item);
-        float *filters = item->filters + now.filter * apart(item->job->gradient ? results * inputs : depth * results);
-        const long rows = shares(tiles, LONG) * LONG;
-        if (item->job->gradient)
-            multiply(at_results, 1, results, maps, inputs, filters, inputs, tiles, results, inputs, 1);
-        else if (n && item->by->products[n - 1].result == now.result)
-            multiply(maps, inputs, 1, filters, results, at_results, results, depth, rows, results, 1);
-        else
-            multiply(maps, inputs, 1, filters, results, at_results, results, depth, rows, results, 0);
+    const struct algorithm *by = item->by;
+    const long depth = item->job->inputs, inputs = item->inputs, outputs = item->outputs, rows = shares(tiles, LONG) * LONG;
+    for (long n = 0; n < by->count; n++) {
+        const struct product now = by->products[n];
+        const int more = n && by->products[n - 1].output == now.output;
+        float *in = item->tiles_in + now.input * in_apart(item), *out = item->tiles_out + now.output * out_apart(item);
+        if (item->job->gradient) {
+            multiply(out, 1, outputs, in, inputs, item->totals + now.filter * apart(outputs * inputs), inputs, tiles, outputs, inputs, 1);
+            continue;
+        }
+        memset(in + tiles * inputs, 0, (rows - tiles) * inputs * sizeof(float));
+        for (long panel = 0; panel < outputs; panel += PANEL) {
+            const long wide = panel_width(outputs, panel);
+            const float *filters = item->filters + panels_before(panel, by->filter_numbers, depth) + now.filter * apart(depth * wide);
+            multiply(in, inputs, 1, filters, wide, out + panel, outputs, depth, rows, wide, more);
+        }
     }
 }
 
-static float *room(long count) {
-    const size_t bytes = shares(count * sizeof(float), 64) * 64;
-    return memset(aligned_alloc(64, bytes), 0, bytes);
-}
-
-static void part(const void *of, long index, long parts) {
+static void tiled_part(const void *of, long index, long parts) {
     const struct job *job = of;
-    const struct way *by = way(job);
-    const struct cut pieces = cut(job);
-    const long inputs = padded(job->inputs), results = padded(pieces.results), across = tiles_across(job);
-    const long tiles = shares(pieces.at_once * across, LONG) * LONG;
-    struct item item = {job, by, map(job, by->source), map(job, by->result), .inputs = inputs, .tiles = tiles};
-    const long places = by->result.each * pieces.at_once * item.result.pitch * results;
-    item.maps = room((by->source.each * pieces.at_once + by->source.before + by->source.after) * item.source.pitch * inputs);
-    item.places = room(places);
-    item.at_maps = room(by->sources * apart(tiles * inputs));
-    item.at_results = room(by->results * apart(tiles * results));
-    item.filters = room(by->filters * apart(inputs * results));
-    const long each = pieces.tile_parts * pieces.result_parts, all = job->groups * each, rows = job->batch * tiles_down(job);
+    const struct algorithm *by = algorithm(job);
+    const struct cut cuts = cut(job);
+    const long inputs = padded(job->inputs), across = tiles_across(job), tiles = shares(cuts.at_once * across, LONG) * LONG;
+    struct item item = {.job = job, .by = by, .input = map(job, by->input), .output = map(job, by->output), .inputs = inputs, .tiles = tiles};
+    const long maps = (by->input.places * cuts.at_once + by->input.before + by->input.after) * item.input.pitch * inputs;
+    const long places = by->output.places * cuts.at_once * item.output.pitch * cuts.outputs;
+    const long tiles_in = by->input_numbers * apart(tiles * inputs), tiles_out = by->output_numbers * apart(tiles * cuts.outputs);
+    const long totals = by->filter_numbers * apart(inputs * cuts.outputs), filters = panels_size(cuts.outputs, by->filter_numbers, job->inputs);
+    item.maps = room(job, (maps + places + tiles_in + tiles_out + (job->gradient ? totals : filters)) * sizeof(float));
+    if (!item.maps) return;
+    item.places = item.maps + maps;
+    item.tiles_in = item.places + places;
+    item.tiles_out = item.tiles_in + tiles_in;
+    item.totals = item.tiles_out + tiles_out;
+    memset(item.maps, 0, maps * sizeof(float));
+    const long each = cuts.tile_parts * cuts.output_parts, all = job->groups * each, rows = job->batch * tiles_down(job);
     for (long i = all * index / parts; i < all * (index + 1) / parts; i++) {
-        const long tile_part = i % each / pieces.result_parts;
+        const long tile_part = i % each / cuts.output_parts;
         item.group = i / each;
-        item.first = i % pieces.result_parts * pieces.results;
-        item.last = least(item.first + pieces.results, job->outputs);
-        item.results = padded(item.last - item.first);
+        item.first = i % cuts.output_parts * cuts.outputs;
+        item.last = least(item.first + cuts.outputs, job->outputs);
+        item.outputs = padded(item.last - item.first);
+        item.filters = item.totals;
         if (job->gradient) {
-            memset(item.filters, 0, by->filters * apart(inputs * item.results) * sizeof(float));
+            memset(item.totals, 0, by->filter_numbers * apart(inputs * item.outputs) * sizeof(float));
             memset(item.places, 0, places * sizeof(float));
-        } else
-            analyse_filters(job, item.group, item.first, item.last, item.filters);
-        const long end = rows * (tile_part + 1) / pieces.tile_parts;
-        for (long start = rows * tile_part / pieces.tile_parts, stop; start < end; start = stop) {
-            stop = least(start + pieces.at_once, end);
+        } else if (job->packed && by->filter_numbers == by->taps)
+            item.filters = packed_filters(job, by->taps, item.group, item.first);
+        else
+            transform_filters(job, by, item.group, item.first, item.last, item.totals);
+        const long end = rows * (tile_part + 1) / cuts.tile_parts;
+        for (long start = rows * tile_part / cuts.tile_parts, stop; start < end; start = stop) {
+            stop = least(start + cuts.at_once, end);
             by_images(&item, start, stop, take);
             multiply_all(&item, (stop - start) * across);
             if (!job->gradient) by_images(&item, start, stop, give);
         }
         if (job->gradient) {
             float *to = job->out + ((tile_part * job->groups + item.group) * job->outputs + item.first) * job->inputs * by->taps;
-            synthesise_filters(job, item.filters, item.last - item.first, to);
+            transpose_filters(job, by, item.totals, item.last - item.first, to);
         }
     }
-    free(item.maps), free(item.places), free(item.at_maps), free(item.at_results), free(item.filters);
+    free(item.maps);
 }
 
-void run(const struct job *job, int threads) { in_parts(part, job, threads); }
+static void pack_part(const void *of, long index, long parts) {
+    const struct job *job = of;
+    const struct algorithm *by = job->kernel == 1 ? &POINTWISE : &BY_TAPS;
+    const long each = panels_size(job->outputs, by->taps, job->inputs);
+    for (long group = job->groups * index / parts; group < job->groups * (index + 1) / parts; group++)
+        transform_filters(job, by, group, 0, job->outputs, job->out + group * each);
+}
+
+long parts(const struct job *job) { return few(job) ? 1 : cut(job).tile_parts; }
+
+long packed_size(const struct job *job) { return job->groups * panels_size(job->outputs, job->kernel * job->kernel, job->inputs); }
+
+/* Returns zero, or how many bytes could not be had. */
+long run(const struct job *of, int threads) {
+    long lacking = 0;
+    struct job job = *of;
+    job.lacking = &lacking;
+    in_parts(few(&job) ? few_part : tiled_part, &job, threads);
+    return lacking;
+}
+
+/* The filters to `out`, for any maps on this machine. */
+long pack(const struct job *job, int threads) {
+    in_parts(pack_part, job, threads);
+    return 0;
+}

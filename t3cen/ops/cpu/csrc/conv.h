@@ -1,11 +1,23 @@
-/* A convolution in groups over square kernels, with a border of zeros that keeps the size of maps at step 1; or one of its gradients.
-   Tensors are contiguous and laid out as PyTorch's.
+/* A convolution in groups over square kernels, with a border of zeros that keeps the size of maps at stride 1; or one of its
+   gradients. Tensors are contiguous and laid out as PyTorch's, with G groups and B images.
 
    With filters, `out` is the result: of the maps, or transposed, where the maps are the gradient of the results, the gradient of the
-   inputs. `inputs` and `outputs` are the channels of a group in `maps` and in `out`. With a gradient of the results in the place of
-   filters, `out` is the gradient of the filters: `parts(job)` of them, to be added. `height` and `width` are those of the inputs. */
+   inputs. With a gradient of the results in the place of filters, `out` is the gradient of the filters: `parts(job)` of them, to be
+   added. Whoever has them packed (`filters.h`) gives those instead of the filters. */
 struct job {
-    const float *maps, *filters, *gradient;
+    const float *maps;     /* (B, G inputs, height, width); transposed, of the size of the results. */
+    const float *filters;  /* (G outputs, inputs, kernel, kernel); transposed, (G inputs, outputs, kernel, kernel). */
+    const float *packed;   /* The same, as `pack` lays them out; never transposed. */
+    const float *gradient; /* (B, G outputs, height / stride, width / stride). */
     float *out;
-    long batch, groups, inputs, outputs, height, width, kernel, step, transposed;
+    long groups, inputs, outputs; /* Channels of a group, in `maps` and in `out`. */
+    long batch, height, width;    /* Of the inputs. */
+    long kernel, stride, transposed;
+    long *lacking; /* Bytes that could not be had; then nothing in `out` counts. */
 };
+
+static void *room(const struct job *job, size_t bytes) {
+    void *made = aligned_alloc(BYTES, (bytes + BYTES - 1) / BYTES * BYTES);
+    if (!made) __atomic_store_n(job->lacking, (long)bytes, __ATOMIC_RELAXED);
+    return made;
+}

@@ -1,8 +1,8 @@
-/* Convolution by its definition: the numbers of a tile are the places a kernel sees. */
+/* Convolution by its definition: the numbers of an input tile are the places a kernel sees, those of a filter its taps. */
 
-/* `side` times `side` places at every step of `each`. */
-INLINE void copy_places(const float *from, long pitch, long across, long wide, float *to, long apart,
-                        long side, long each) {
+/* `side` times `side` places at every step of `each`: an input transform that only copies. */
+INLINE void copy_places(const float *from, long pitch, long across, long wide, float *to, long apart, long side,
+                        long each) {
     for (long y = 0; y < side; y++)
         for (long x = 0; x < side; x++, to += apart)
             for (long t = 0; t < across; t++)
@@ -18,9 +18,14 @@ static void four_places(const float *from, long pitch, long across, long wide, f
 }
 
 static void nine_places(const float *from, long pitch, long across, long wide, float *to, long apart) {
+    copy_places(from, pitch, across, wide, to, apart, 3, 1);
+}
+
+static void nine_places_apart(const float *from, long pitch, long across, long wide, float *to, long apart) {
     copy_places(from, pitch, across, wide, to, apart, 3, 2);
 }
 
+/* An output transform that only copies. */
 INLINE void place(const float *from, long apart, long across, long wide, long rows, long width, float *to, long each) {
     for (long y = 0; y < rows; y++)
         for (long x = 0; x < each; x++)
@@ -36,23 +41,27 @@ static void place_four(const float *from, long apart, long across, long wide, lo
     place(from, apart, across, wide, rows, width, to, 2);
 }
 
-static void one_tap(const vector *taps, float *to, long apart) { store(to, taps[0]); }
-
-static void from_one_tap(const float *from, long apart, vector *taps) { taps[0] = load(from); }
-
-static void nine_taps(const vector *taps, float *to, long apart) {
-    for (int tap = 0; tap < 9; tap++) store(to + tap * apart, taps[tap]);
+INLINE void copy_taps(const vector *taps, float *to, long apart, const int count) {
+    for (int tap = 0; tap < count; tap++) store(to + tap * apart, taps[tap]);
 }
 
-static void from_nine_taps(const float *from, long apart, vector *taps) {
-    for (int tap = 0; tap < 9; tap++) taps[tap] = load(from + tap * apart);
+static void one_tap(const vector *taps, float *to, long apart) { copy_taps(taps, to, apart, 1); }
+
+static void nine_taps(const vector *taps, float *to, long apart) { copy_taps(taps, to, apart, 9); }
+
+INLINE void copy_totals(const float *from, long apart, vector *taps, const int count) {
+    for (int tap = 0; tap < count; tap++) taps[tap] = load(from + tap * apart);
 }
+
+static void from_one_tap(const float *from, long apart, vector *taps) { copy_totals(from, apart, taps, 1); }
+
+static void from_nine_taps(const float *from, long apart, vector *taps) { copy_totals(from, apart, taps, 9); }
 
 static const struct product ONE[] = {{0, 0, 0}};
 
 static const struct product TAP_BY_TAP[] = {{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}, {4, 4, 0}, {5, 5, 0}, {6, 6, 0}, {7, 7, 0}, {8, 8, 0}};
 
-/* Along an axis, place 2m of the inputs was seen by tap 1 of result m alone; place 2m + 1 by tap 0 of result m + 1 and tap 2 of m. */
+/* Along an axis, place 2m of the inputs was seen by tap 1 of output m alone; place 2m + 1 by tap 0 of output m + 1 and tap 2 of m. */
 static const struct product BACK_TO_FOUR[] = {
     {0, 4, 0},                                  /* both even */
     {0, 5, 1}, {1, 3, 1},                       /* the column odd */
@@ -61,15 +70,35 @@ static const struct product BACK_TO_FOUR[] = {
 };
 
 /* 1x1. */
-static const struct way POINTWISE = {
-    {1, 0, 0}, {1, 0, 0}, 1, 1, 1, 1, 0, 1, ONE, one_place, one_place, place_one, one_tap, from_one_tap,
+static const struct algorithm POINTWISE = {
+    .input = {1, 0, 0}, .output = {1, 0, 0},
+    .input_numbers = 1, .filter_numbers = 1, .output_numbers = 1, .taps = 1,
+    .count = 1, .products = ONE,
+    .transform_input = one_place, .transform_output = place_one, .transform_filter = one_tap,
+    .transpose_output = one_place, .transpose_filter = from_one_tap,
+};
+
+/* 3x3 at every place. Its filters are their taps, turned around for the gradient of the inputs; `pack` makes the same. */
+static const struct algorithm BY_TAPS = {
+    .input = {1, 1, 1}, .output = {1, 0, 0},
+    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .taps = 9, .turned = 1,
+    .count = 9, .products = TAP_BY_TAP,
+    .transform_input = nine_places, .transform_output = place_one, .transform_filter = nine_taps,
 };
 
 /* 3x3 at every second place. */
-static const struct way STRIDED = {
-    {2, 1, 0}, {1, 0, 0}, 9, 9, 1, 9, 0, 9, TAP_BY_TAP, nine_places, one_place, place_one, nine_taps, from_nine_taps,
+static const struct algorithm STRIDED = {
+    .input = {2, 1, 0}, .output = {1, 0, 0},
+    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .taps = 9,
+    .count = 9, .products = TAP_BY_TAP,
+    .transform_input = nine_places_apart, .transform_output = place_one, .transform_filter = nine_taps,
+    .transpose_output = one_place, .transpose_filter = from_nine_taps,
 };
 
-static const struct way STRIDED_BACK = {
-    {1, 0, 1}, {2, 0, 0}, 4, 9, 4, 9, 0, 9, BACK_TO_FOUR, four_places, NULL, place_four, nine_taps, NULL,
+/* Its gradient of the inputs: their places are the outputs here. */
+static const struct algorithm STRIDED_BACK = {
+    .input = {1, 0, 1}, .output = {2, 0, 0},
+    .input_numbers = 4, .filter_numbers = 9, .output_numbers = 4, .taps = 9,
+    .count = 9, .products = BACK_TO_FOUR,
+    .transform_input = four_places, .transform_output = place_four, .transform_filter = nine_taps,
 };

@@ -1,9 +1,10 @@
-/* 3x3 convolution by Winograd's minimal filtering F(2x2, 3x3): a tile of 4x4 places makes 2x2 results. Taken to 16 frequencies, tiles
-   and filters are multiplied channel by channel: 16 products where the definition takes 36. */
+/* 3x3 convolution by Winograd's minimal filtering F(2x2, 3x3): a tile d of 4x4 places makes 2x2 outputs A'[(G g G') * (B' d B)]A. The
+   16 numbers of tiles and filters are multiplied channel by channel: 16 products where the definition takes 36. */
 
 enum { SIDE = 4 };
 
-static void analyse_tiles(const float *from, long pitch, long across, long wide, float *to, long apart) {
+/* B' d B. */
+static void input_transform(const float *from, long pitch, long across, long wide, float *to, long apart) {
     const long row = pitch * wide;
     for (long c = 0; c < wide; c += LANES) {
         vector d[SIDE][SIDE];
@@ -33,7 +34,8 @@ static void analyse_tiles(const float *from, long pitch, long across, long wide,
     }
 }
 
-static void synthesise_tiles(const float *from, long apart, long across, long wide, long rows, long width, float *to) {
+/* A' m A. */
+static void output_transform(const float *from, long apart, long across, long wide, long rows, long width, float *to) {
     for (long t = 0; t < across; t++)
         for (long c = 0; c < wide; c += LANES) {
             vector d[2][SIDE];
@@ -51,8 +53,8 @@ static void synthesise_tiles(const float *from, long apart, long across, long wi
         }
 }
 
-/* The transpose of `synthesise_tiles`. */
-static void analyse_results(const float *from, long pitch, long across, long wide, float *to, long apart) {
+/* A m A': the transpose of `output_transform`. */
+static void output_transposed(const float *from, long pitch, long across, long wide, float *to, long apart) {
     const long row = pitch * wide;
     for (long t = 0; t < across; t++)
         for (long c = 0; c < wide; c += LANES) {
@@ -74,7 +76,7 @@ static void analyse_results(const float *from, long pitch, long across, long wid
         }
 }
 
-/* One line of a filter: (a, b, e) at the frequencies a, (a + b + e) / 2, (a - b + e) / 2, e. */
+/* One line of a filter: (a, b, e) to a, (a + b + e) / 2, (a - b + e) / 2, e. */
 #define LINE(to, a, b, e)                                                                                                          \
     do {                                                                                                                           \
         const vector half = 0.5f * ((a) + (e)), middle = 0.5f * (b);                                                               \
@@ -84,7 +86,8 @@ static void analyse_results(const float *from, long pitch, long across, long wid
         to(3, e);                                                                                                                  \
     } while (0)
 
-static void analyse_nine_taps(const vector *tap, float *to, long apart) {
+/* G g G'. */
+static void winograd_filter(const vector *tap, float *to, long apart) {
     vector d[SIDE][3];
 #define DOWN(y, a) d[y][x] = (a)
 #pragma GCC unroll 3
@@ -96,8 +99,8 @@ static void analyse_nine_taps(const vector *tap, float *to, long apart) {
 #undef ACROSS
 }
 
-/* The transpose of `analyse_nine_taps`. */
-static void synthesise_nine_taps(const float *from, long apart, vector *taps) {
+/* G' u G: the transpose of `winograd_filter`. */
+static void filter_transposed(const float *from, long apart, vector *taps) {
     vector d[3][SIDE];
 #define BACK(to0, to1, to2, a, b, e, f)                                                                                            \
     do {                                                                                                                           \
@@ -114,25 +117,16 @@ static void synthesise_nine_taps(const float *from, long apart, vector *taps) {
 #undef BACK
 }
 
-static const struct product FREQUENCY_BY_FREQUENCY[] = {
+static const struct product NUMBER_BY_NUMBER[] = {
     {0, 0, 0}, {1, 1, 1}, {2, 2, 2},    {3, 3, 3},    {4, 4, 4},    {5, 5, 5},    {6, 6, 6},    {7, 7, 7},
     {8, 8, 8}, {9, 9, 9}, {10, 10, 10}, {11, 11, 11}, {12, 12, 12}, {13, 13, 13}, {14, 14, 14}, {15, 15, 15},
 };
 
 /* 3x3 at every place. Back to the inputs it is the same with filters turned around. */
-static const struct way WINOGRAD = {
-    {2, 1, 1},
-    {2, 0, 0},
-    16,
-    16,
-    16,
-    9,
-    1,
-    16,
-    FREQUENCY_BY_FREQUENCY,
-    analyse_tiles,
-    analyse_results,
-    synthesise_tiles,
-    analyse_nine_taps,
-    synthesise_nine_taps,
+static const struct algorithm WINOGRAD = {
+    .input = {2, 1, 1}, .output = {2, 0, 0},
+    .input_numbers = 16, .filter_numbers = 16, .output_numbers = 16, .taps = 9, .turned = 1,
+    .count = 16, .products = NUMBER_BY_NUMBER,
+    .transform_input = input_transform, .transform_output = output_transform, .transform_filter = winograd_filter,
+    .transpose_output = output_transposed, .transpose_filter = filter_transposed,
 };

@@ -1,0 +1,81 @@
+/* Filters of a group, laid out for products: [panel of outputs][number][channel][output in the panel]. The numbers are the taps of the
+   filters, or what an algorithm makes of them. Panels are WIDE vectors, the last perhaps fewer, filled up with zeros. */
+
+enum { PANEL = WIDE * LANES };
+
+/* From one number to the next: off by one vector, so that they do not share a cache set. */
+static long apart(long count) { return count + LANES; }
+
+static long panel_width(long outputs, long panel) { return least(PANEL, padded(outputs - panel)); }
+
+/* All before an output at which a panel starts. */
+static long panels_before(long output, long numbers, long depth) { return output / PANEL * numbers * apart(depth * PANEL); }
+
+static long panels_size(long outputs, long numbers, long depth) {
+    const long last = outputs / PANEL * PANEL;
+    return panels_before(last, numbers, depth) + (last < outputs ? numbers * apart(depth * panel_width(outputs, last)) : 0);
+}
+
+/* `take_lines` for lines of any length. */
+static void columns(const float *from, long lines, long line, long count, vector *to) {
+    for (long start = 0; start < count; start += LANES) {
+        const long there = least(count - start, LANES);
+        vector v[LANES];
+        take_lines(from + start, lines, line, there, v);
+        for (long j = 0; j < there; j++) to[start + j] = v[j];
+    }
+}
+
+/* Filters beside each other, perhaps turned around: tap by tap, the same of all filters in a vector. */
+INLINE void together(const float *from, long filters, const long taps, long turned, vector *to) {
+    if (filters < LANES) memset(to, 0, taps * sizeof(vector));
+    for (long i = 0; i < filters; i++)
+#pragma GCC unroll 9
+        for (int tap = 0; tap < taps; tap++) ((float *)(to + (turned ? taps - 1 - tap : tap)))[i] = from[i * taps + tap];
+}
+
+/* Packed filters of a group, from an output at which a panel starts. */
+static const float *packed_filters(const struct job *job, long taps, long group, long output) {
+    return job->packed + group * panels_size(job->outputs, taps, job->inputs) + panels_before(output, taps, job->inputs);
+}
+
+/* Outputs `first`, where a panel starts, to `last` of a group. */
+static void transform_filters(const struct job *job, const struct algorithm *by, long group, long first, long last, float *to) {
+    const long depth = job->inputs, taps = by->taps;
+    const float *filters = job->filters + group * depth * job->outputs * taps;
+    for (long o = first; o < last; o += LANES) {
+        const long panel = o / PANEL * PANEL, wide = panel_width(last, panel), next = apart(depth * wide), outputs = least(last - o, LANES);
+        float *out = to + panels_before(panel - first, by->filter_numbers, depth) + o - panel;
+        const float *packed = job->packed ? packed_filters(job, taps, group, panel) + o - panel : NULL;
+        vector made[9 * LANES];
+        for (long start = 0; start < depth; start += LANES) {
+            const long stop = least(start + LANES, depth);
+            if (!packed && !job->transposed)
+                columns(filters + (o * depth + start) * taps, outputs, depth * taps, (stop - start) * taps, made);
+            for (long c = start; c < stop; c++) {
+                vector *at = made + (c - start) * taps;
+                const float *turned = filters + (c * job->outputs + o) * taps;
+                if (packed)
+                    for (long tap = 0; tap < taps; tap++) at[tap] = load(packed + tap * next + c * wide);
+                else if (job->transposed && taps == 9)
+                    together(turned, outputs, 9, by->turned, at);
+                else if (job->transposed)
+                    together(turned, outputs, 1, 0, at);
+                by->transform_filter(at, out + c * wide, next);
+            }
+        }
+    }
+}
+
+/* The transpose: totals, [number][output][channel], to the filters' gradient, (outputs, channels, taps). */
+static void transpose_filters(const struct job *job, const struct algorithm *by, const float *totals, long outputs, float *to) {
+    const long wide = padded(job->inputs), step = apart(padded(outputs) * wide);
+    for (long o = 0; o < outputs; o++)
+        for (long c = 0; c < job->inputs; c += LANES) {
+            vector taps[9];
+            by->transpose_filter(totals + o * wide + c, step, taps);
+            float *out = to + (o * job->inputs + c) * by->taps;
+            for (long i = 0; i < least(job->inputs - c, LANES); i++)
+                for (long tap = 0; tap < by->taps; tap++) *out++ = ((float *)(taps + tap))[i];
+        }
+}
