@@ -13,6 +13,7 @@ from t3cen.ops.group_conv import BACKENDS, choose_backend, precision
 from t3cen.ops.norm import batch_norm_act
 from t3cen.ops.operator import DECOMPOSITIONS
 from t3cen.ops.relu import band_limited_relu
+from t3cen.ops.unit_range import unit_range
 
 __all__ = [
     "BACKENDS",
@@ -27,4 +28,5 @@ __all__ = [
     "in_precision_of",
     "precision",
     "transform_filters",
+    "unit_range",
 ]

@@ -142,7 +142,9 @@ class CompiledConv:
     def _go(self, job: _Job) -> None:
         lacking = self._run(job, torch.get_num_threads())
         if lacking:
-            raise MemoryError(f"a convolution needs {lacking:,} bytes to work in, and they cannot be had: take a smaller batch or fewer threads")
+            raise MemoryError(
+                f"a convolution needs {lacking:,} bytes to work in, and they cannot be had: take a smaller batch or fewer threads"
+            )
 
 
 def _job(shape: Shape, transposed: bool = False, **tensors: Tensor) -> _Job:
