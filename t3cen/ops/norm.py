@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.ops.operator import operator
+from t3cen.ops.operator import as_own, operator
 from t3cen.ops.transform import exact
 
 Gradients = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -35,6 +35,12 @@ def reference(
     if relu or shortcut is not None:
         out.relu_()
     return out, mean.to(_statistics(maps)), variance.to(_statistics(maps))
+
+
+def kernel(*arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The kernel of `batch_norm_act` for every device."""
+    out, mean, variance = reference(*arguments)
+    return as_own(out), mean, variance
 
 
 def _fake(maps: Tensor, weight: Any, bias: Any, shortcut: Any, eps: float, relu: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -90,7 +96,7 @@ def batch_norm_act(
     Raises:
         ValueError: one value per channel.
     """
-    return reference(maps, weight, bias, shortcut, eps, relu)
+    return kernel(maps, weight, bias, shortcut, eps, relu)
 
 
 def reference_backward(
@@ -164,6 +170,12 @@ def _tangent_backward(ctx: Any, *tangents: Any) -> Gradients:
     return to_maps.to(maps.dtype), *of_affine, maps.new_empty(0) if result is None else to_g.to(maps.dtype)
 
 
+def kernel_backward(*arguments: Any) -> Gradients:
+    """The kernel of `batch_norm_act_backward` for every device."""
+    to_maps, to_weight, to_bias, to_shortcut = reference_backward(*arguments)
+    return as_own(to_maps), to_weight, to_bias, as_own(to_shortcut)
+
+
 batch_norm_act_backward = operator(
     "batch_norm_act_backward(Tensor gradient, Tensor maps, Tensor? weight, Tensor? bias, Tensor mean, Tensor variance,"
     " Tensor? result, float eps, bool relu) -> (Tensor, Tensor, Tensor, Tensor)",
@@ -171,7 +183,7 @@ batch_norm_act_backward = operator(
     save=_save_backward,
     backward=_backward_twice,
     tangent=_tangent_backward,
-)(reference_backward)
+)(kernel_backward)
 """From the gradient of the result to those of maps, weight, bias and shortcut, which is empty where there was none."""
 
 

@@ -111,6 +111,11 @@ def _in_own_precision(kernel: Kernel) -> Kernel:
     return run
 
 
+def as_own(result: Tensor) -> Tensor:
+    """A kernel's result that may be a view, as a tensor of its own: autograd lets nobody change views that operators give in place."""
+    return result.new_empty(0).set_(result)
+
+
 def one_by_one(call: Kernel, info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:
     """The rule of `torch.vmap` for any function of tensors: the entries of the batch one after the other."""
     outputs = [

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from t3cen.algebra.band import fine_orders, interpolation, mean_projection
 from t3cen.ops import cells
 from t3cen.ops.axes import along_axes
-from t3cen.ops.operator import operator
+from t3cen.ops.operator import as_own, operator
 from t3cen.ops.transform import exact
 
 CPU_PIECE, GPU_PIECE = 2**19, 2**26
@@ -122,7 +122,7 @@ def _in_pieces(make: Callable[..., Tensor], *tensors: Tensor, orders: Sequence[i
     one = torch.Size(fine_orders(orders, points)).numel() * f.shape[2:].numel()
     count = max(1, (GPU_PIECE if f.is_cuda else CPU_PIECE) // max(one, 1))
     if len(f) <= count:
-        return make(*tensors, orders, points).contiguous()
+        return as_own(make(*tensors, orders, points).contiguous())
     out = f.new_empty(f.shape)
     for start in range(0, len(f), count):
         out[start : start + count] = make(*(t[start : start + count] for t in tensors), orders, points)

@@ -94,22 +94,22 @@ def _table(name: str, rows: list[list[int]]) -> str:
 
 
 def _band_limited_relu(f: Tensor, orders: list[int], points: int) -> Tensor:
-    exact = _columns(f)
-    kernel = columns.compiled(CellAverage(tuple(orders), points), exact.dtype)
-    return relu.in_pieces(f, orders, points) if kernel is None else kernel(exact).view(f.shape).to(f.dtype)
+    kernel = columns.compiled(CellAverage(tuple(orders), points), exact(f.dtype))
+    return relu.in_pieces(f, orders, points) if kernel is None else _by_columns(kernel, f)
 
 
 def _band_limited_relu_backward(gradient: Tensor, f: Tensor, orders: list[int], points: int) -> Tensor:
-    exact = _columns(f)
-    kernel = columns.compiled(CellAverage(tuple(orders), points, True), exact.dtype)
-    if kernel is None:
-        return relu.in_pieces_backward(gradient, f, orders, points)
-    return kernel(exact, more=_columns(gradient).to(exact.dtype)).view(f.shape).to(f.dtype)
+    kernel = columns.compiled(CellAverage(tuple(orders), points, True), exact(f.dtype))
+    return relu.in_pieces_backward(gradient, f, orders, points) if kernel is None else _by_columns(kernel, f, gradient)
 
 
-def _columns(f: Tensor) -> Tensor:
-    """`(B, G, ...)` to `(B, G, N)`, float32 at least."""
-    return f.to(exact(f.dtype)).reshape(*f.shape[:2], f.shape[2:].numel())
+def _by_columns(kernel: columns.Kernel, f: Tensor, gradient: Tensor | None = None) -> Tensor:
+    """The kernel of `(B, G, ...)` in single precision at least."""
+    flat = (*f.shape[:2], f.shape[2:].numel())
+    functions, more = (None if t is None else t.to(exact(f.dtype)).reshape(flat) for t in (f, gradient))
+    out = f.new_empty(f.shape, dtype=exact(f.dtype))
+    kernel(functions, out.view(flat), more)
+    return out.to(f.dtype)
 
 
 kernel_for("CPU", "band_limited_relu", _band_limited_relu)
