@@ -107,7 +107,12 @@ class CompiledConv:
         maps, filters = maps.contiguous(), filters.contiguous()
         sizes = (-(-side // shape.stride) for side in (shape.height, shape.width))
         out = maps.new_empty(shape.batch, shape.groups * shape.outputs, *sizes)
-        self._go(_job(shape, maps=maps, out=out, **{"packed" if filters.dim() == 1 else "filters": filters}))
+        job = _job(shape, maps=maps, out=out)
+        if filters.dim() == 1:
+            job.packed = filters.data_ptr()
+        else:
+            job.filters = filters.data_ptr()
+        self._go(job)
         return out
 
     def backward(
@@ -119,7 +124,7 @@ class CompiledConv:
         if needed[0]:
             to_maps = torch.empty_like(maps)
             turned = shape._replace(inputs=shape.outputs, outputs=shape.inputs)
-            self._go(_job(turned, True, maps=gradient, filters=filters, out=to_maps))
+            self._go(_job(turned, transposed=True, maps=gradient, filters=filters, out=to_maps))
         if needed[1]:
             parts = filters.new_empty(self._library.parts(_job(shape)), *filters.shape)
             self._go(_job(shape, maps=maps, gradient=gradient, out=parts))
@@ -127,7 +132,7 @@ class CompiledConv:
         return to_maps, to_filters
 
     def pack(self, filters: Tensor, groups: int) -> Tensor:
-        """Filters, `(groups outputs, inputs, k, k)`, to numbers in a row that `forward` takes with any maps, on this machine alone."""
+        """Filters, `(groups outputs, inputs, k, k)`, as `forward` takes them with any maps: `(N,)`, for this machine alone."""
         filters = filters.contiguous()
         shape = Shape(groups, filters.shape[1], len(filters) // groups, 0, 0, 0, filters.shape[-1], 1)
         packed = filters.new_zeros(self._library.packed_size(_job(shape)))
@@ -142,5 +147,5 @@ class CompiledConv:
             )
 
 
-def _job(shape: Shape, transposed: bool = False, **tensors: Tensor) -> _Job:
+def _job(shape: Shape, /, *, transposed: bool = False, **tensors: Tensor) -> _Job:
     return _Job(**shape._asdict(), transposed=transposed, **{name: tensor.data_ptr() for name, tensor in tensors.items()})
