@@ -239,7 +239,9 @@ def _positive(
 
 
 def _where(positive: Tensor | None, values: Tensor) -> Tensor:
-    return values if positive is None else torch.where(positive, values, torch.zeros((), dtype=values.dtype, device=values.device))
+    return (
+        values if positive is None else torch.where(positive, values, torch.zeros((), dtype=values.dtype, device=values.device))
+    )
 
 
 def _mean(values: Tensor) -> Tensor:

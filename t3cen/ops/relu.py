@@ -158,7 +158,11 @@ def _tangent(ctx: Any, change: Tensor, *_: Any) -> Tensor:
 
 
 @operator(
-    "band_limited_relu(Tensor f, int[] orders, int points) -> Tensor", fake=_fake, save=_save, backward=_backward, tangent=_tangent
+    "band_limited_relu(Tensor f, int[] orders, int points) -> Tensor",
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    tangent=_tangent,
 )
 def band_limited_relu(f: Tensor, orders: Sequence[int], points: int) -> Tensor:
     """Interpolate to a finer grid, take ReLU's cell averages there, and project onto the band; only the input is kept for gradients.

@@ -1,4 +1,4 @@
-"""What tests of operators share."""
+"""What tests of operations share."""
 
 import pytest
 

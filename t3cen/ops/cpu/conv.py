@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -82,21 +82,16 @@ class CompiledConv:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        for name, more in {"run": [ctypes.c_int], "pack": [ctypes.c_int], "parts": [], "packed_size": [], "few": []}.items():
-            function = library[name]
+        threads = [ctypes.c_int]
+        for name, more in {"run": threads, "pack": threads, "parts": [], "packed_size": [], "few": []}.items():
+            function = getattr(library, name)
             function.argtypes, function.restype = [ctypes.POINTER(_Job), *more], ctypes.c_long
-            setattr(self, f"_{name}", function)
+        self._library = library
         self.lanes = ctypes.c_int.in_dll(library, "lanes").value
-
-    _run: Callable[..., int]
-    _pack: Callable[..., int]
-    _parts: Callable[..., int]
-    _packed_size: Callable[..., int]
-    _few: Callable[..., int]
 
     def takes_few(self, shape: Shape) -> bool:
         """Whether these are few enough channels to convolve along the rows of maps."""
-        return bool(self._few(_job(shape)))
+        return bool(self._library.few(_job(shape)))
 
     def forward(self, maps: Tensor, filters: Tensor, shape: Shape) -> Tensor:
         """`F.conv2d(maps, filters, None, stride, kernel // 2, 1, groups)`.
@@ -112,11 +107,16 @@ class CompiledConv:
         maps, filters = maps.contiguous(), filters.contiguous()
         sizes = (-(-side // shape.stride) for side in (shape.height, shape.width))
         out = maps.new_empty(shape.batch, shape.groups * shape.outputs, *sizes)
-        self._go(_job(shape, maps=maps, out=out, **{"packed" if filters.dim() == 1 else "filters": filters}))
+        job = _job(shape, maps=maps, out=out)
+        if filters.dim() == 1:
+            job.packed = filters.data_ptr()
+        else:
+            job.filters = filters.data_ptr()
+        self._go(job)
         return out
 
     def backward(
-        self, gradient: Tensor, maps: Tensor, filters: Tensor, shape: Shape, needed: tuple[bool, bool]
+        self, gradient: Tensor, maps: Tensor, filters: Tensor, shape: Shape, needed: Sequence[bool]
     ) -> tuple[Tensor | None, Tensor | None]:
         """Gradients of maps and filters, those that are needed, from that of the result; filters are not packed."""
         gradient, maps, filters = gradient.contiguous(), maps.contiguous(), filters.contiguous()
@@ -124,26 +124,28 @@ class CompiledConv:
         if needed[0]:
             to_maps = torch.empty_like(maps)
             turned = shape._replace(inputs=shape.outputs, outputs=shape.inputs)
-            self._go(_job(turned, True, maps=gradient, filters=filters, out=to_maps))
+            self._go(_job(turned, transposed=True, maps=gradient, filters=filters, out=to_maps))
         if needed[1]:
-            parts = filters.new_empty(self._parts(_job(shape)), *filters.shape)
+            parts = filters.new_empty(self._library.parts(_job(shape)), *filters.shape)
             self._go(_job(shape, maps=maps, gradient=gradient, out=parts))
             to_filters = parts[0] if len(parts) == 1 else parts.sum(0)
         return to_maps, to_filters
 
     def pack(self, filters: Tensor, groups: int) -> Tensor:
-        """Filters, `(groups outputs, inputs, k, k)`, for `forward` with any maps: numbers in a row, of use on this machine alone."""
+        """Filters, `(groups outputs, inputs, k, k)`, as `forward` takes them with any maps: `(N,)`, for this machine alone."""
         filters = filters.contiguous()
         shape = Shape(groups, filters.shape[1], len(filters) // groups, 0, 0, 0, filters.shape[-1], 1)
-        packed = filters.new_zeros(self._packed_size(_job(shape)))
-        self._pack(_job(shape, filters=filters, out=packed), torch.get_num_threads())
+        packed = filters.new_zeros(self._library.packed_size(_job(shape)))
+        self._library.pack(_job(shape, filters=filters, out=packed), torch.get_num_threads())
         return packed
 
     def _go(self, job: _Job) -> None:
-        lacking = self._run(job, torch.get_num_threads())
+        lacking = self._library.run(job, torch.get_num_threads())
         if lacking:
-            raise MemoryError(f"a convolution needs {lacking:,} bytes to work in, and they cannot be had: take a smaller batch or fewer threads")
+            raise MemoryError(
+                f"a convolution needs {lacking:,} bytes to work in, and there are none: take fewer threads or less at once"
+            )
 
 
-def _job(shape: Shape, transposed: bool = False, **tensors: Tensor) -> _Job:
+def _job(shape: Shape, /, *, transposed: bool = False, **tensors: Tensor) -> _Job:
     return _Job(**shape._asdict(), transposed=transposed, **{name: tensor.data_ptr() for name, tensor in tensors.items()})

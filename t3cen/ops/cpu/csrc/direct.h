@@ -18,6 +18,10 @@ static void four_places(const float *from, long pitch, long across, long wide, f
 }
 
 static void nine_places(const float *from, long pitch, long across, long wide, float *to, long apart) {
+    copy_places(from, pitch, across, wide, to, apart, 3, 1);
+}
+
+static void nine_places_apart(const float *from, long pitch, long across, long wide, float *to, long apart) {
     copy_places(from, pitch, across, wide, to, apart, 3, 2);
 }
 
@@ -74,15 +78,20 @@ static const struct algorithm POINTWISE = {
     .transpose_output = one_place, .transpose_filter = from_one_tap,
 };
 
-/* 3x3 filters as they are, and what `pack` makes of them. */
-static const struct algorithm BY_TAPS = {.filter_numbers = 9, .taps = 9, .turned = 1, .transform_filter = nine_taps};
+/* 3x3 at every place. Its filters are their taps, turned around for the gradient of the inputs; `pack` makes the same. */
+static const struct algorithm BY_TAPS = {
+    .input = {1, 1, 1}, .output = {1, 0, 0},
+    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .taps = 9, .turned = 1,
+    .count = 9, .products = TAP_BY_TAP,
+    .transform_input = nine_places, .transform_output = place_one, .transform_filter = nine_taps,
+};
 
 /* 3x3 at every second place. */
 static const struct algorithm STRIDED = {
     .input = {2, 1, 0}, .output = {1, 0, 0},
     .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .taps = 9,
     .count = 9, .products = TAP_BY_TAP,
-    .transform_input = nine_places, .transform_output = place_one, .transform_filter = nine_taps,
+    .transform_input = nine_places_apart, .transform_output = place_one, .transform_filter = nine_taps,
     .transpose_output = one_place, .transpose_filter = from_nine_taps,
 };
 
