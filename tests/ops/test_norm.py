@@ -7,7 +7,7 @@ import torch
 from torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from torch.nn import functional as F
 
-from t3cen.ops.norm import batch_norm_act, batch_norm_act_backward
+from t3cen.ops.norm import batch_norm_act
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*torch.jit.script.* is deprecated"),  # of functorch itself
@@ -145,7 +145,10 @@ def test_half_precision_is_rounded_only_at_the_end(ending, parameters, dtype):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_channels_last_images_stay_so(ending):
-    inputs = [t if t is None else t.contiguous(memory_format=torch.channels_last) if t.ndim == 4 else t for t in tensors(ending, shape=(3, 4, 6, 5))]
+    inputs = [
+        t if t is None else t.contiguous(memory_format=torch.channels_last) if t.ndim == 4 else t
+        for t in tensors(ending, shape=(3, 4, 6, 5))
+    ]
     out = fused(inputs[0].requires_grad_(), *inputs[1:], ending)
     assert out.is_contiguous(memory_format=torch.channels_last)
     (gradient,) = torch.autograd.grad(out.square().sum(), inputs[0])
