@@ -41,6 +41,8 @@ def architecture(name: str, *, widths: Sequence[int], **options: Any) -> Callabl
 
         def construct(order: int, width: int | None, **offered: Any) -> Network:
             scaled = [stage * (width or widths[0]) // widths[0] for stage in widths]
+            if offered["recompute"] and "recompute" not in named:
+                raise ValueError(f"{name} keeps its activations: recompute must be false")
             narrowed = fixed_parameters(scaled, order)
             offered |= {**options, "widths": narrowed, "width": narrowed[0]}
             return network(**{argument: value for argument, value in offered.items() if argument in named})
