@@ -41,7 +41,8 @@ class Recipe:
 
 def recipes() -> dict[str, tuple[type[ColorData], Recipe]]:
     """Every recipe by name, with the class that reads its files."""
-    return dict(sorted((recipe.name, (data, recipe)) for data in DATA_SETS.values() for recipe in data.recipes))
+    found = {recipe.name: (data, recipe) for data in DATA_SETS.values() for recipe in data.recipes}
+    return {name: found[name] for name in sorted(found)}
 
 
 def get_archive(root: Path, remote: Remote, folder: str) -> None:

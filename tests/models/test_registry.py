@@ -6,10 +6,12 @@ import pickle
 import pytest
 import torch
 
-from t3cen.models import build, names
+from t3cen.models import build, names, registry
 from t3cen.models.families import FAMILIES, accepting
+from t3cen.models.network import Network
 from t3cen.models.registry import architecture
 from t3cen.models.widths import fixed_parameters
+from t3cen.registry import Registry
 from t3cen.testing import equivariance_error, network_error
 from t3cen.training.cost import macs, parameters
 
@@ -207,6 +209,20 @@ def test_options_are_those_of_the_paper_s_families():
 def test_a_second_network_of_one_name_is_refused():
     with pytest.raises(ValueError, match="'z2cnn' is registered already"):
         architecture("z2cnn", widths=[8])(torch.nn.Module)
+
+
+def test_a_network_that_keeps_its_activations_says_so(monkeypatch):
+    class Keeping(Network):
+        def __init__(self, *, lifting, width):
+            super().__init__()
+            self.lifting, self.channels = lifting, width
+
+    monkeypatch.setattr(registry, "ARCHITECTURES", Registry("t3cen.models"))
+    architecture("keeping", widths=[12, 24])(Keeping)
+    assert build("keeping", "h4").channels == 6
+    assert build("keeping", "h4", width=20).channels == 10
+    with pytest.raises(ValueError, match="keeping keeps its activations: recompute must be false"):
+        build("keeping", recompute=True)
 
 
 @pytest.mark.parametrize(
