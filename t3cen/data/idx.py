@@ -48,8 +48,8 @@ def get_idx(root: Path, folder: str, mirrors: tuple[str, ...], md5s: Mapping[str
         _gunzip(local, target)
 
 
-def _write_idx(path: Path, array: Array) -> None:
-    """uint8 numbers of any dimension: a big-endian header, then the bytes."""
+def write_idx(path: Path, array: Array) -> None:
+    """Write uint8 numbers of any dimension: a big-endian header, then the bytes."""
     header = struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape)
     path.write_bytes(header + np.ascontiguousarray(array, np.uint8).tobytes())
 
@@ -60,5 +60,5 @@ def fake_idx(root: Path, folder: str) -> None:
     raw.mkdir(parents=True, exist_ok=True)
     for part, count in (("train", 80), ("t10k", 40)):
         labels = np.arange(count) % 10
-        _write_idx(raw / f"{part}-images-idx3-ubyte", pictures(rng, labels, 28)[..., 0])
-        _write_idx(raw / f"{part}-labels-idx1-ubyte", labels)
+        write_idx(raw / f"{part}-images-idx3-ubyte", pictures(rng, labels, 28)[..., 0])
+        write_idx(raw / f"{part}-labels-idx1-ubyte", labels)
