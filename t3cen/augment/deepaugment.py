@@ -20,6 +20,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.data.errors import DataError
 
@@ -34,6 +35,7 @@ class Pictures(Protocol):
     def picture(self, index: int) -> Tensor: ...
 
 
+@AUGMENTATIONS.register
 class DeepAugment:
     """Every time a training picture is drawn, it is the original or one of its disturbed variants, each equally often.
 
