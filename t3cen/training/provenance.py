@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from t3cen.results.code import fingerprint
+from t3cen.experiments.code import fingerprint
 
 if TYPE_CHECKING:
     import torch

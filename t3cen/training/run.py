@@ -19,13 +19,13 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from t3cen.data.between import between_steps
 from t3cen.data.module import ColorData
 from t3cen.data.shifts import line_step_jitter, step_jitter
+from t3cen.experiments.identity import config_hash
+from t3cen.experiments.record import cut_short
 from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.models.network import Network
 from t3cen.nn import LCERLifting
 from t3cen.nn.allocator import keep_freed_memory
-from t3cen.results.identity import config_hash
-from t3cen.results.records import cut_short
 from t3cen.task import BatchAugment, Classification
 from t3cen.training import cost, provenance
 from t3cen.training.callbacks import Bar, PlainProgress, Stopwatch

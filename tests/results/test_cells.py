@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from t3cen.experiments.code import fingerprint
 from t3cen.results import load
 from t3cen.results.cells import Cells, statistic
-from t3cen.results.code import fingerprint
 
 SEEDS = (1999, 2000, 2001)
 

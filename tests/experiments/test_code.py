@@ -2,7 +2,7 @@
 
 import pytest
 
-from t3cen.results.code import committed, fingerprint
+from t3cen.experiments.code import committed, fingerprint
 
 
 def test_readers_and_other_files_do_not_count(tmp_path):
