@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from t3cen.experiments.code import committed, fingerprint
+from t3cen.experiments import code
 from t3cen.experiments.identity import config_hash, is_neutral, setting_hash
 
 RESULT = "result.json"
@@ -63,18 +63,16 @@ class Record:
 
     @property
     def code(self) -> str:
-        """A name for the training code: equal for records that may be averaged as far as code goes.
+        """A name for the code that decided the result: equal for records that may be averaged as far as code goes.
 
-        The recorded fingerprint of the code on disk, or, for a record without one, the commit and whether it was altered.
+        The recorded fingerprint, or, for a record without one, the commit and whether it was altered.
         """
-        return self.content.get("code_hash") or committed(self.commit) + ("+" if self.dirty else "")
+        return self.content.get("code_hash") or self.commit + ("+" if self.dirty else "")
 
     @property
     def is_of_todays_code(self) -> bool:
-        """Whether the training code is the one on disk now."""
-        if self.content.get("code_hash"):
-            return self.code == fingerprint()
-        return self.code == committed("HEAD")
+        """Whether that code is on disk now; never of a record made when fingerprints were of all of t3cen, or when there were none."""
+        return self.code == code.todays(self.config)
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -132,7 +130,7 @@ def _check_keys(content: Mapping[str, Any]) -> None:
         if not isinstance(content.get(key), kind):
             raise BadRecord(f"{key!r} is missing or not a {kind}")
     optional: dict[str, type | tuple[type, ...]] = {
-        "overrides": list, "versions": dict, "commit": str, "code_hash": str, "steps": int, "epochs": int,
+        "overrides": list, "versions": dict, "commit": str, "code_hash": str, "code": dict, "steps": int, "epochs": int,
         "parameters": int, "macs": int, "step_seconds": (int, float),
     }  # fmt: skip
     for key, kind in optional.items():

@@ -123,7 +123,15 @@ def ceconv(group: ColorGroup, *, backend: str, separable: bool, **_: Any) -> Fam
     )
 
 
-FAMILIES: dict[str, FamilyBuilder] = {f.__name__: f for f in (plain, gray, t3cen, t3cen_rgb, t3cen_scale, lcer, ceconv)}
+FAMILIES: dict[str, FamilyBuilder] = {
+    "plain": plain,
+    "gray": gray,
+    "t3cen": t3cen,
+    "t3cen_rgb": t3cen_rgb,
+    "t3cen_scale": t3cen_scale,
+    "lcer": lcer,
+    "ceconv": ceconv,
+}
 
 
 def takers(option: str) -> list[str]:

@@ -181,7 +181,7 @@ def _trainer(
 def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
     _quiet()
     keep_freed_memory()
-    started, code = datetime.now(UTC), provenance.code_version()
+    started, code = datetime.now(UTC), provenance.code_version(config)
     pl.seed_everything(config["seed"], verbose=False)
     data = make_data(config)
     data.setup()
