@@ -22,7 +22,7 @@ BESIDE = frozenset(
         "t3cen.data.download", "t3cen.data.errors", "t3cen.data.fakes", "t3cen.data.preparation", "t3cen.experiments",
         "t3cen.nn.allocator", "t3cen.training.callbacks", "t3cen.training.cost", "t3cen.training.errors",
         "t3cen.training.files", "t3cen.training.loggers", "t3cen.training.mirror", "t3cen.training.outcome",
-        "t3cen.training.plan", "t3cen.training.provenance", "t3cen.training.signals",
+        "t3cen.training.plan", "t3cen.training.provenance", "t3cen.training.signals", "t3cen.training.sittings",
     }
 )  # fmt: skip
 """What a run imports too, and what decides no number: it watches the run, names it, or puts files in place before it."""

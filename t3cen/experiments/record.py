@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from t3cen.experiments import code
-from t3cen.experiments.identity import config_hash, is_neutral, setting_hash
+from t3cen.experiments.identity import config_hash, data_identity, is_neutral, setting_hash
 
 RESULT = "result.json"
 SCHEMA = 1
-_PLACES = frozenset({"root", "folder", "path"})
 
 
 class BadRecord(ValueError):
@@ -71,7 +70,7 @@ class Record:
 
     @property
     def is_of_todays_code(self) -> bool:
-        """Whether that code is on disk now; never of a record made when fingerprints were of all of t3cen, or when there were none."""
+        """Whether that code is on disk now; never where the record has no fingerprint, or an older one of all of t3cen."""
         return self.code == code.todays(self.config)
 
     @property
@@ -88,7 +87,7 @@ class Record:
     @cached_property
     def provenance(self) -> str:
         """What the data were, wherever they were kept, as one comparable string."""
-        return json.dumps({k: v for k, v in self.content["data_provenance"].items() if k not in _PLACES}, sort_keys=True)
+        return json.dumps(data_identity(self.content["data_provenance"]), sort_keys=True)
 
 
 def _no_nan(text: str) -> float:

@@ -36,6 +36,7 @@ from t3cen.training.mirror import Mirror
 from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, REFUSED, RESULT, outcome
 from t3cen.training.plan import Job
 from t3cen.training.schedule import schedule
+from t3cen.training.sittings import sit_down
 
 log = logging.getLogger(__name__)
 
@@ -197,6 +198,7 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
     resume = resume_point(directory, identity)
     if resume:
         log.info("going on from %s", resume)
+    sittings = [] if rank_zero_only.rank else sit_down(folder, code, data.provenance, goes_on=resume is not None)  # type: ignore[attr-defined]
     trainer.fit(task, data, ckpt_path=resume)
     steps, epochs = trainer.global_step, trainer.current_epoch
     if short := cut_short(config, steps, epochs):
@@ -223,6 +225,8 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         "config": config,
         "config_hash": identity,
         **code,
+        "dirty": any(sitting["dirty"] for sitting in sittings),
+        "sittings": sittings,
         "versions": {**provenance.library_versions(), "cpu transforms": provenance.transforms()},
         "device": provenance.device_name(device),
         "data_provenance": data.provenance,
