@@ -198,7 +198,9 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
     resume = resume_point(directory, identity)
     if resume:
         log.info("going on from %s", resume)
-    sittings = [] if rank_zero_only.rank else sit_down(folder, code, data.provenance, goes_on=resume is not None)  # type: ignore[attr-defined]
+    sittings = []
+    if not rank_zero_only.rank:  # type: ignore[attr-defined]
+        sittings = sit_down(folder, code, data.provenance, goes_on=resume is not None)
     trainer.fit(task, data, ckpt_path=resume)
     steps, epochs = trainer.global_step, trainer.current_epoch
     if short := cut_short(config, steps, epochs):
