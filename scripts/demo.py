@@ -16,7 +16,7 @@ from rich.table import Table
 from torchvision.utils import make_grid, save_image
 
 from t3cen.data import MNIST
-from t3cen.results.records import Record, read
+from t3cen.experiments.record import Record, read
 
 PROJECT = Path(__file__).resolve().parents[1]
 OUTPUTS = PROJECT / "outputs"

@@ -8,12 +8,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import SOURCES, Cells
 from t3cen.results.records import load
 from t3cen.tables import html, latex, markdown, spreadsheet
 from t3cen.tables.build import build
 from t3cen.tables.printed import PrintedTable
-from t3cen.tables.schema import get_table, tables
 
 
 def render(printed: list[PrintedTable], form: str) -> str:

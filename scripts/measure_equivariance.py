@@ -13,10 +13,10 @@ from rich.progress import track
 
 from t3cen.analysis.commutation import commutation_error
 from t3cen.data.errors import DataError
+from t3cen.experiments.schema import get_table
 from t3cen.figures.networks import network
 from t3cen.figures.pictures import examples
 from t3cen.results import measured
-from t3cen.tables.schema import get_table
 from t3cen.training.provenance import code_version
 
 TABLE = "ablation_equivariance"

@@ -60,7 +60,7 @@ def speed(names: Iterable[str], root: Path, source: str | None) -> None:
     from t3cen.data.pictures import data_set
     from t3cen.data.throughput import images_per_second
     from t3cen.experiments import all_runs
-    from t3cen.results.composition import compose
+    from t3cen.experiments.composition import compose
     from t3cen.training.step_time import step_seconds
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

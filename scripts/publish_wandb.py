@@ -16,12 +16,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import Cells
 from t3cen.results.records import load
 from t3cen.tables import html, spreadsheet
 from t3cen.tables.build import build
 from t3cen.tables.printed import PrintedTable
-from t3cen.tables.schema import get_table, tables
 from t3cen.training.files import read_json, write_json
 
 STAMP = "published.json"

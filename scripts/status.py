@@ -18,10 +18,10 @@ from rich.progress import track
 from rich.table import Table as RichTable
 
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
+from t3cen.experiments.schema import Table, get_table
 from t3cen.results.plan import STEP_TIMES, Clock, step_times
 from t3cen.results.records import load
 from t3cen.results.states import State, state_of
-from t3cen.tables.schema import Table, get_table
 from t3cen.training.files import write_json
 
 COLORS = {"done": "green", "running": "cyan", "stale": "yellow", "failed": "red", "unfinished": "yellow", "missing": "dim"}
@@ -120,7 +120,7 @@ def measure(runs: Iterable[Run], scale: str, outputs: Path) -> None:
     """Time training steps of each run on random images on this machine's device, and keep them beside the results."""
     import torch
 
-    from t3cen.results.composition import compose
+    from t3cen.experiments.composition import compose
     from t3cen.training.provenance import device_name
     from t3cen.training.step_time import step_seconds
 

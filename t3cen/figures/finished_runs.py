@@ -13,12 +13,13 @@ from typing import Any
 
 import torch
 
+from t3cen.experiments.composition import todays_setting
+from t3cen.experiments.identity import setting_hash
+from t3cen.experiments.record import Record
 from t3cen.figures.networks import load_weights
 from t3cen.models.network import Network
 from t3cen.results.cells import SOURCES, comparable, finished
-from t3cen.results.composition import todays_setting
-from t3cen.results.identity import setting_hash
-from t3cen.results.records import Record, load
+from t3cen.results.records import load
 from t3cen.training.provenance import PROJECT
 
 CHECKPOINT = "checkpoints/final.ckpt"

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from t3cen.analysis.images import evenly, image_files, read_image
-from t3cen.figures.training import CONF
+from t3cen.experiments.composition import CONF
 
 
 def examples(

@@ -10,10 +10,11 @@ from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
+from t3cen.experiments.composition import CONF
+from t3cen.experiments.schema import nearest
 from t3cen.figures.save import save
 from t3cen.figures.style import house_style
-from t3cen.figures.training import CONF, recorded_data
-from t3cen.tables.schema import nearest
+from t3cen.figures.training import recorded_data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

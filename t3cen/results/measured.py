@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from t3cen.experiments.schema import Table, get_table, nearest
 from t3cen.results.records import Refused
-from t3cen.tables.schema import Table, get_table, nearest
 
 SCHEMA = 1
 

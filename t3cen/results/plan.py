@@ -10,8 +10,8 @@ from typing import Any
 
 from t3cen.data import DATA_SETS
 from t3cen.experiments import Run
-from t3cen.results.composition import compose
-from t3cen.results.records import Record
+from t3cen.experiments.composition import compose
+from t3cen.experiments.record import Record
 from t3cen.training.files import read_json
 
 STEP_TIMES = Path("measured", "step_times.json")

@@ -11,12 +11,13 @@ from pathlib import Path
 from markupsafe import Markup
 
 from t3cen.experiments import runs_of
+from t3cen.experiments.record import Record
+from t3cen.experiments.schema import Table, tables
 from t3cen.results import measured
 from t3cen.results.cells import Cells, Group
-from t3cen.results.records import Record, Results
+from t3cen.results.records import Results
 from t3cen.tables import curves, html
 from t3cen.tables.build import build
-from t3cen.tables.schema import Table, tables
 
 SCALES = ("paper", "laptop", "smoke")
 

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from t3cen.training.files import write_json
-from t3cen.training.provenance import PROJECT, VERSION, code_version
+from t3cen.training.provenance import PROJECT, VERSION, version_on_disk
 
 PARTS = ("t3cen", "conf", "train.py", "pyproject.toml")
 
@@ -24,7 +24,7 @@ def snapshot(outputs: Path) -> Path:
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    version = code_version()
+    version = version_on_disk()
     digest.update(repr(sorted(version.items())).encode())
     folder = outputs.absolute() / ".snapshots" / digest.hexdigest()[:16]
     if folder.exists():

@@ -18,7 +18,7 @@ def step_seconds(config: Mapping[str, Any], device: torch.device) -> float:
     The mean of 3 steps after 1 on a CPU, of 20 after 10 elsewhere. No file of the data set is needed.
 
     Args:
-        config: from `t3cen.results.composition.compose`.
+        config: from `t3cen.experiments.composition.compose`.
         device: where to.
     """
     keep_freed_memory()

@@ -4,8 +4,8 @@ import importlib.util
 
 import pytest
 
+from t3cen.experiments.schema import TABLE_DIR
 from t3cen.results.records import load
-from t3cen.tables.schema import TABLE_DIR
 
 ROOT = TABLE_DIR.parents[1]
 RESULTS = ROOT / "docs" / "results"

@@ -4,8 +4,8 @@ import importlib.util
 
 import pytest
 
+from t3cen.experiments.schema import TABLE_DIR, get_table
 from t3cen.results import measured
-from t3cen.tables.schema import TABLE_DIR, get_table
 
 
 @pytest.fixture

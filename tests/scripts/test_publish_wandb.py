@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from t3cen.tables.schema import TABLE_DIR
+from t3cen.experiments.schema import TABLE_DIR
 
 BLOCK = 32768
 

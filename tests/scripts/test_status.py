@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from t3cen.tables.schema import TABLE_DIR
+from t3cen.experiments.schema import TABLE_DIR
 
 
 @pytest.fixture

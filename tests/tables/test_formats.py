@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from t3cen.experiments.schema import TABLE_DIR
 from t3cen.results import measured
 from t3cen.results.records import load
-from t3cen.tables.schema import TABLE_DIR
 
 GOLDEN = Path(__file__).parent / "golden"
 SCRIPTS = TABLE_DIR.parents[1] / "scripts"

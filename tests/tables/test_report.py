@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from t3cen.experiments.schema import TABLE_DIR
 from t3cen.tables import curves
-from t3cen.tables.schema import TABLE_DIR
 
 VOID = {"meta", "img", "br", "line", "circle", "polyline"}
 PIXEL = bytes.fromhex(

@@ -10,7 +10,7 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 
 from t3cen.experiments import register
-from t3cen.results.identity import config_hash
+from t3cen.experiments.identity import config_hash
 from t3cen.training.command import CONF
 from t3cen.training.folders import register_resolvers
 from t3cen.training.outcome import fail

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from t3cen.results.identity import config_hash, setting_hash
+from t3cen.experiments.identity import config_hash, setting_hash
 
 CONFIG = {
     "name": "mnist_h4",

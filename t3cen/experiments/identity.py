@@ -11,6 +11,15 @@ _ELSEWHERE = frozenset({"experiment", "sweep", "scale", "seed", "launcher"})
 """Overrides that a record or its folder names by other means, or that say where the run is started."""
 
 
+_PLACES = frozenset({"root", "folder", "path"})
+"""Keys of the provenance of data that say where they are kept, not what they are."""
+
+
+def data_identity(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """What the data of a run are, wherever they lie: their provenance without places."""
+    return {key: value for key, value in provenance.items() if key not in _PLACES}
+
+
 def is_neutral(override: str) -> bool:
     """Whether a line of the command line (`trainer.accelerator=cpu`) leaves the run the one it would be without it."""
     parts = override.lstrip("+~").partition("=")[0].split(".")

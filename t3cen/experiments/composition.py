@@ -1,12 +1,12 @@
-"""Today's configuration of a run, to tell whether a record is still of it.
+"""The configuration that files of conf/ and changes make, in one place for training, results, tables and figures.
 
-Hydra composes one configuration in a tenth of a second, too slow for the hundreds behind a folder of results. `compose`
-lays the same files over each other in the order of conf/train.yaml's defaults list; tests hold it to Hydra's own result.
-Records with overrides of their own are rare, and Hydra itself composes those.
+Hydra composes what has changes on a command line (`compose_with`): too slow for the hundreds of declared runs behind a folder
+of results. `compose` lays the same files over each other in the order of conf/train.yaml's defaults list; tests hold it to
+Hydra's own result.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
-from t3cen.experiments import Run, all_runs, register
-from t3cen.results.identity import setting_hash
-from t3cen.results.records import Record
-from t3cen.tables.schema import TABLE_DIR
+from t3cen.experiments.identity import setting_hash
+from t3cen.experiments.names import register
+from t3cen.experiments.record import Record
+from t3cen.experiments.runs import Run, all_runs
+from t3cen.experiments.schema import TABLE_DIR
 
 CONF = TABLE_DIR.parent
 _ENTRY = re.compile(r"(?P<optional>optional )?(?P<group>[\w/]+)(@(?P<package>\w+))?")
@@ -102,16 +103,16 @@ def _registered() -> None:
     register()
 
 
-def compose_with(name: str, scale: str, changes: tuple[str, ...], conf: Path = CONF) -> dict[str, Any]:
-    """The same through Hydra, with command-line changes.
+def compose_with(overrides: Sequence[str], conf: Path = CONF) -> dict[str, Any]:
+    """The resolved configuration of `train.py <overrides>`, composed by Hydra, without Hydra's own node.
 
     Raises:
-        hydra.errors.HydraException: the changes do not compose.
+        hydra.errors.HydraException: the overrides do not compose.
     """
     _registered()
     GlobalHydra.instance().clear()
     with initialize_config_dir(version_base="1.3", config_dir=str(conf.resolve())):
-        config = hydra_compose("train", [f"experiment={name}", f"scale={scale}", *changes], return_hydra_config=True)
+        config = hydra_compose("train", list(overrides), return_hydra_config=True)
     chosen = {group: str(option) for group, option in config.hydra.runtime.choices.items()}
     plain = OmegaConf.to_container(OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"]), resolve=False)
     return OmegaConf.to_container(OmegaConf.create(_choose(plain, chosen)), resolve=True)  # type: ignore[return-value]
@@ -124,7 +125,9 @@ def todays_setting(name: str, scale: str, changes: tuple[str, ...] = (), conf: P
     if run is None or not (conf / "scale" / f"{scale}.yaml").exists():
         return None
     try:
-        return setting_hash(compose_with(name, scale, changes, conf) if changes else compose(run, scale, conf))
+        if changes:
+            return setting_hash(compose_with([f"experiment={name}", f"scale={scale}", *changes], conf))
+        return setting_hash(compose(run, scale, conf))
     except (HydraException, FileNotFoundError):
         return None
 

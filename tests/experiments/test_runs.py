@@ -10,8 +10,8 @@ from omegaconf import OmegaConf
 
 from t3cen import experiments
 from t3cen.experiments import Run, all_runs, check_overrides, help_footer, register, runs_of, trained_tables
-from t3cen.results.composition import compose as compose_quickly
-from t3cen.tables.schema import TABLE_DIR, parse
+from t3cen.experiments.composition import compose as compose_quickly
+from t3cen.experiments.schema import TABLE_DIR, parse
 
 CONF = TABLE_DIR.parent
 register()
@@ -26,7 +26,7 @@ def hydra_conf():
 
 @pytest.mark.parametrize("name", sorted(all_runs()))
 def test_experiment_is_what_its_row_says(name):
-    """tests/results/test_composition.py holds `compose` to Hydra's own composition."""
+    """tests/experiments/test_composition.py holds `compose` to Hydra's own composition."""
     run = all_runs()[name]
     expected = OmegaConf.create(compose_quickly(Run(name, run.data, run.model, augment=run.augment), "paper"))
     for key, value in run.changes.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from t3cen.tables.schema import TABLE_DIR, get_table, parse, tables
+from t3cen.experiments.schema import TABLE_DIR, get_table, parse, tables
 
 PAPER = sorted((Path(__file__).parents[3] / "shared" / "paper").glob("*.txt"))
 needs_paper = pytest.mark.skipif(not PAPER, reason="the paper's source is not here")

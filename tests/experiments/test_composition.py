@@ -3,9 +3,9 @@
 import pytest
 
 from t3cen.experiments import all_runs, run_of, trained_tables
-from t3cen.results.composition import CONF, compose, compose_with, is_current
-from t3cen.results.identity import setting_hash
-from t3cen.results.records import read
+from t3cen.experiments.composition import CONF, compose, compose_with, is_current
+from t3cen.experiments.identity import setting_hash
+from t3cen.experiments.record import read
 
 SCALES = [path.stem for path in sorted((CONF / "scale").glob("*.yaml"))]
 
@@ -24,7 +24,7 @@ def covering(runs):
 @pytest.mark.parametrize("name", covering(all_runs().values()))
 def test_same_as_hydra(name):
     for scale in SCALES if name.startswith(("mnist_h", "shapes3d_sat_s")) else ["laptop"]:
-        assert compose(all_runs()[name], scale) == compose_with(name, scale, ())
+        assert compose(all_runs()[name], scale) == compose_with([f"experiment={name}", f"scale={scale}"])
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -53,3 +53,10 @@ def test_a_record_with_overrides_is_compared_with_todays_composition_of_them(res
 def test_a_run_that_no_longer_exists_is_not_current(result_file):
     path = result_file("mnist_h4", 1, {"in": 900}, overrides=["data=nowhere"])
     assert not is_current(read(path))
+
+
+def test_changes_are_those_of_the_command_line():
+    config = compose_with(["experiment=mnist_h4", "scale=laptop", "seed=5"])
+    assert config["name"] == "mnist_h4"
+    assert config["seed"] == 5
+    assert config["model"]["group"] == "h4"
