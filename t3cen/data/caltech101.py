@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from t3cen.data.errors import DataError
-from t3cen.data.files import FileSource
+from t3cen.data.files import FileSource, visible
 from t3cen.data.natural import LargeNatural, Parts
 from t3cen.data.randomness import permutation
-from t3cen.data.torchvision_files import read, require
+from t3cen.data.torchvision_files import require
 
 TRAIN_SHARE = 0.67
+BACKGROUND = "BACKGROUND_Google"
 
 
 class Caltech101(LargeNatural):
@@ -25,18 +26,19 @@ class Caltech101(LargeNatural):
     published: ClassVar[dict[str, int]] = {"train": 8_677, "test": 8_677}
 
     def read(self) -> Parts:
-        from torchvision import datasets
-
         folder = self.root / "caltech101" / "101_ObjectCategories"
-        require(self.name, folder.parent, [folder.name, f"{folder.name}/BACKGROUND_Google"])
-        listing = read(self.name, folder, datasets.Caltech101, self.root)
-        if len(listing.categories) != self.num_classes:
-            raise DataError(f"caltech101: {folder} has {len(listing.categories)} class folders, {self.num_classes} expected")
+        require(self.name, folder.parent, [folder.name, f"{folder.name}/{BACKGROUND}"])
+        categories = [path for path in visible(folder) if path.name != BACKGROUND]
+        if len(categories) != self.num_classes:
+            raise DataError(f"caltech101: {folder} has {len(categories)} class folders, {self.num_classes} expected")
+        # numbered from 1 without gaps: as many as there are, so that a missing one is noticed
+        counts = [len(list(category.glob("image_*.jpg"))) for category in categories]
         paths = [
-            folder / listing.categories[label] / f"image_{number:04d}.jpg"
-            for number, label in zip(listing.index, listing.y, strict=True)
+            category / f"image_{number:04d}.jpg"
+            for category, count in zip(categories, counts, strict=True)
+            for number in range(1, count + 1)
         ]
-        source = FileSource(self.name, paths, listing.y)
+        source = FileSource(self.name, paths, [label for label, count in enumerate(counts) for _ in range(count)])
         order = permutation(len(source), self.split_seed, 0)
         count = int(TRAIN_SHARE * len(source))
         train, test = order[:count].sort().values, order[count:].sort().values

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 
 from t3cen.data.items import ArraySource
 from t3cen.data.natural import Parts, SmallNatural
-from t3cen.data.torchvision_files import read, require, verify, without_checks
+from t3cen.data.pickled import load_arrays
+from t3cen.data.torchvision_files import read, require, verify
 
 CIFAR10_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
@@ -21,6 +25,7 @@ class CIFAR10(SmallNatural):
     published: ClassVar[dict[str, int]] = {"train": 50_000, "test": 10_000}
     native_size = 32
     _torchvision: ClassVar[str] = "CIFAR10"
+    _labels: ClassVar[str] = "labels"
 
     def read(self) -> Parts:
         from torchvision import datasets
@@ -31,18 +36,14 @@ class CIFAR10(SmallNatural):
         require(self.name, folder, list(checksums))
         if not self.is_fake:
             verify(self.name, folder, checksums)
-        plain = without_checks(
-            dataset,
-            train_list=[[file, None] for file, _ in dataset.train_list],
-            test_list=[[file, None] for file, _ in dataset.test_list],
-            meta={**dataset.meta, "md5": None},
-        )
-        train, test = (read(self.name, folder, plain, self.root, train=part) for part in (True, False))
-        return Parts(read(self.name, folder, _source, train), read(self.name, folder, _source, test))
+        lists = ([folder / file for file, _ in part] for part in (dataset.train_list, dataset.test_list))
+        return Parts(*(read(self.name, folder, self._source, files) for files in lists))
 
-
-def _source(part: Any) -> ArraySource:
-    return ArraySource(torch.from_numpy(part.data).permute(0, 3, 1, 2).contiguous(), part.targets)
+    def _source(self, files: Sequence[Path]) -> ArraySource:
+        # not by torchvision, which unpickles whatever the files hold; those of fakes have no published checksum
+        batches = [load_arrays(file) for file in files]
+        images = np.vstack([batch["data"] for batch in batches]).reshape(-1, 3, 32, 32)
+        return ArraySource(torch.from_numpy(images), [label for batch in batches for label in batch[self._labels]])
 
 
 class CIFAR100(CIFAR10):
@@ -51,3 +52,4 @@ class CIFAR100(CIFAR10):
     name = "cifar100"
     class_names = tuple(f"class {i}" for i in range(100))
     _torchvision = "CIFAR100"
+    _labels = "fine_labels"

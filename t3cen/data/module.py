@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader, Dataset
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK
 from t3cen.data.items import Augmentation, Change, TestItems
+from t3cen.data.labels import check_labels
 from t3cen.data.randomness import permutation
 from t3cen.data.samplers import EpochOrder, Share, TrainLoader
 
@@ -213,14 +214,21 @@ class ColorData(pl.LightningDataModule):
             for what, items in {"training set": splits.train, **splits.validation, **splits.test}.items():
                 if len(items) == 0:  # type: ignore[arg-type]
                     raise DataError(f"{self.name}: the {what} is empty; is {self.root.absolute()} complete?")
+            for source in {id(items.source): items.source for items in self._sets(splits).values()}.values():
+                if hasattr(source, "labels"):  # where labels follow from the number of the picture, there is none to check
+                    check_labels(self.name, source.labels, self.num_classes, self.root.absolute())
             self._splits = splits
         return self._splits
+
+    @staticmethod
+    def _sets(splits: Splits) -> dict[str, Any]:
+        return {"train": splits.train, **splits.validation, **{f"test/{name}": items for name, items in splits.test.items()}}
 
     @property
     def provenance(self) -> dict[str, Any]:
         """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds."""
         splits = self.splits
-        sets = {"train": splits.train, **splits.validation, **{f"test/{k}": v for k, v in splits.test.items()}}
+        sets = self._sets(splits)
         return {
             "name": self.name,
             "source": "fake" if self.is_fake else self.source,
