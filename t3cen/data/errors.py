@@ -40,3 +40,11 @@ def broken(name: str, path: Path | str, why: str) -> DataError:
     return DataError(
         f"{name}: {path} {why}. Delete it and run `python scripts/prepare_data.py {name}`, or replace it by a whole copy."
     )
+
+
+def unwritable(path: Path | str, error: OSError) -> DataError:
+    """The error for files that cannot be made here (no room, no permission), whatever they are made from."""
+    return DataError(
+        f"{path} cannot be written ({error.strerror or error}). Make room or get the right to write there, or choose another "
+        "folder with `data_root=PATH`, and try again; nothing has to be deleted or downloaded anew."
+    )

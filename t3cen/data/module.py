@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK
+from t3cen.data.files import StoredPictures
 from t3cen.data.items import Augmentation, Change, TestItems
 from t3cen.data.labels import check_labels
 from t3cen.data.randomness import permutation
@@ -45,6 +46,14 @@ class Splits:
     validation: Mapping[str, Dataset[Any]]
     test: Mapping[str, Dataset[Any]]
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def sets(self) -> dict[str, Any]:
+        """All sets by name, tests as `test/<name>`."""
+        return {"train": self.train, **self.validation, **{f"test/{name}": items for name, items in self.test.items()}}
+
+    def sources(self) -> list[Any]:
+        """Where the pictures of all sets come from, each once."""
+        return list({id(items.source): items.source for items in self.sets().values()}.values())
 
 
 class ColorData(pl.LightningDataModule):
@@ -214,28 +223,34 @@ class ColorData(pl.LightningDataModule):
             for what, items in {"training set": splits.train, **splits.validation, **splits.test}.items():
                 if len(items) == 0:  # type: ignore[arg-type]
                     raise DataError(f"{self.name}: the {what} is empty; is {self.root.absolute()} complete?")
-            for source in {id(items.source): items.source for items in self._sets(splits).values()}.values():
+            for source in splits.sources():
                 if hasattr(source, "labels"):  # where labels follow from the number of the picture, there is none to check
                     check_labels(self.name, source.labels, self.num_classes, self.root.absolute())
             self._splits = splits
         return self._splits
 
-    @staticmethod
-    def _sets(splits: Splits) -> dict[str, Any]:
-        return {"train": splits.train, **splits.validation, **{f"test/{name}": items for name, items in splits.test.items()}}
+    def check(self) -> None:
+        """Read every picture that is encoded by itself; arrays are read whole at `setup`.
+
+        Raises:
+            DataError: one cannot be read.
+        """
+        for source in self.splits.sources():
+            if isinstance(source, StoredPictures):
+                source.check()
 
     @property
     def provenance(self) -> dict[str, Any]:
         """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds."""
         splits = self.splits
-        sets = self._sets(splits)
+        sets = splits.sets()
         return {
             "name": self.name,
             "source": "fake" if self.is_fake else self.source,
             "image_size": self.image_size,
             "split_seed": self.split_seed,
             "shift_mode": self.shift_mode,
-            "sizes": {name: len(items) for name, items in sets.items()},  # type: ignore[arg-type]
+            "sizes": {name: len(items) for name, items in sets.items()},
             "fingerprint": fingerprint(sets.values()),
             **splits.provenance,
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import t3cen.data
-from t3cen.data.download import Remote, extract, fetch, verify, whole_folder
+from t3cen.data.download import Remote, extract, fetch, gunzip, verify, whole_folder
 from t3cen.data.errors import DataError, MissingData
 
 DOWNLOADS = "downloads"
@@ -35,18 +34,6 @@ class Recipe:
     files: tuple[tuple[str, Remote], ...] = ()
 
 
-def _gunzip(archive: Path, target: Path) -> None:
-    part = target.with_name(target.name + ".part")
-    part.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with gzip.open(archive) as packed, part.open("wb") as file:
-            shutil.copyfileobj(packed, file)
-    except (OSError, EOFError) as error:
-        part.unlink(missing_ok=True)
-        raise DataError(f"{archive} cannot be unpacked ({error}); delete it and download again") from error
-    part.replace(target)
-
-
 def _idx(root: Path, folder: str, mirrors: tuple[str, ...], md5s: dict[str, str], installed: Path | None = None) -> None:
     for name, md5 in md5s.items():
         target = root / folder / "raw" / name
@@ -57,7 +44,7 @@ def _idx(root: Path, folder: str, mirrors: tuple[str, ...], md5s: dict[str, str]
         if local is None or not local.exists():
             remote = Remote(tuple(mirror + packed for mirror in mirrors), md5=md5)
             local = fetch(remote, root / DOWNLOADS / folder / packed)
-        _gunzip(local, target)
+        gunzip(local, target)
 
 
 def _archive(root: Path, remote: Remote, folder: str) -> None:
@@ -212,6 +199,7 @@ def state(name: str, root: Path) -> tuple[bool, str]:
                 if (root / file).exists():
                     verify(remote, root / file)
         data.setup()
+        data.check()
     except MissingData as error:
         return False, f"missing: {error.what} (looked for {error.where})"
     except DataError as error:

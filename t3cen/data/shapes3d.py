@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from t3cen.data.checksums import checksum
 from t3cen.data.errors import missing
 from t3cen.data.items import Change, Source, TestItems, TrainItems, to_float
 from t3cen.data.module import ColorData, Splits
 from t3cen.data.randomness import generator, permutation
-from t3cen.data.shapes3d_files import FILE, H5Shapes, UnpackedShapes, check, unpack
+from t3cen.data.shapes3d_files import FILE, SHA256, H5Shapes, UnpackedShapes, check, unpacked
 from t3cen.data.shapes3d_render import SHAPES, RenderedShapes
 from t3cen.data.shifts import Multiples, Uniform, shift
 from t3cen.data.transforms import Flip
@@ -124,7 +125,7 @@ class Shapes3D(ColorData):
             train=TrainItems(base, rows["train"], Flip() if self.flip else None, self.augmentation, self.seed),
             validation={name: TestItems(base, rows["validation"]) for name in self.validation_names},
             test=tests,
-            provenance={"variant": self.variant, "file": FILE if self.source == "files" else None},
+            provenance={"variant": self.variant, **(self._compared() if self.source == "files" else {"file": None})},
         )
 
     def rows(self) -> dict[str, Tensor]:
@@ -150,6 +151,13 @@ class Shapes3D(ColorData):
             return {"B": Uniform(**self.ranges, mode=self.shift_mode), "steps": steps}
         return {}
 
+    def _compared(self) -> dict[str, Any]:
+        """The file, and whether it is the published one; for the provenance."""
+        known: dict[str, Any] = {"file": FILE, "complete": self._digest == SHA256}
+        if not known["complete"]:
+            known["incomplete"] = f"{FILE} has SHA-256 {self._digest}, {SHA256} is published"
+        return known
+
     def _sources(self) -> dict[str, Source]:
         blocks = tuple(BLOCKS) if self.variant == "hue" else ("A",)
         if self.source == "rendered":
@@ -158,14 +166,13 @@ class Shapes3D(ColorData):
         if not path.is_file():
             raise missing(self.name, FILE, path, ["rendered"])
         check(path)
+        self._digest = checksum(path, "sha256")
         file = H5Shapes(path)
         if file.runs_quickly():
             return dict.fromkeys(blocks, file)
-        unpacked: dict[str, Source] = {}
+        sources: dict[str, Source] = {}
         for block in blocks:
             # the published file is compressed across images, so that one image costs as much as thousands
-            target = self.root / f"{path.stem}_block{block}.npy"
-            if not target.is_file() or target.stat().st_mtime < path.stat().st_mtime:
-                unpack(path, target, block_rows(block))
-            unpacked[block] = UnpackedShapes(target, block_rows(block))
-        return unpacked
+            rows = block_rows(block)
+            sources[block] = UnpackedShapes(unpacked(path, self._digest, block, rows), rows)
+        return sources
