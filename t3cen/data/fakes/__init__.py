@@ -10,6 +10,8 @@ import importlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from t3cen.data.files import visible
+
 FAKE_MARK = "FAKE"
 """A file of this name in a data root says that all in it was made here."""
 MAKERS = {
@@ -39,7 +41,7 @@ def write_fakes(root: Path, names: Iterable[str] = tuple(MAKERS)) -> None:
     unknown = [name for name in names if name not in MAKERS]
     if unknown:
         raise ValueError(f"no fake of {', '.join(unknown)}; there are {', '.join(MAKERS)}")
-    if root.exists() and any(root.iterdir()) and not (root / FAKE_MARK).exists():
+    if root.exists() and any(visible(root)) and not (root / FAKE_MARK).exists():
         raise ValueError(f"{root} is not empty and holds no fakes; choose a new folder, so that real data and fakes never mix")
     root.mkdir(parents=True, exist_ok=True)
     (root / FAKE_MARK).write_text(
