@@ -26,7 +26,7 @@ def image_files(folder: Path) -> list[Path]:
     # names with a dot in front are hidden: macOS leaves `._photo.jpg` beside photo.jpg, and thumbnails in hidden folders
     files = sorted(
         path
-        for path in folder.rglob("[!.]*")
+        for path in folder.rglob("*")
         if path.suffix.lower() in SUFFIXES
         and path.is_file()
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -81,8 +81,8 @@ def _import_split(
         place, size = pictures[image_id]
         photo = _photograph(place, size, path)
         for number, (kind, numbers) in enumerate(found):
-            box = _corners(numbers, photo.size, place, path) if kind is not None else None
-            if box is None or min(numbers[2:]) < smallest:
+            box = (0, 0, 0, 0) if kind is None else _corners(numbers, photo.size, place, path)
+            if kind is None or min(box[2] - box[0], box[3] - box[1]) < smallest:
                 counts["left out"] += 1
                 continue
             flat = os.path.relpath(place.with_suffix(""), coco / split).replace(os.sep, "_")
@@ -114,9 +114,8 @@ def _photograph(place: Path, size: tuple[int | None, int | None], path: Path) ->
         return turned
     if size == stored.size:
         return stored
-    raise broken(
-        "kutomadata", path, f"has boxes for {size[0]} x {size[1]} pixels, but {place} has {stored.size[0]} x {stored.size[1]}"
-    )
+    found = f"{place} has {stored.size[0]} x {stored.size[1]}"
+    raise broken("kutomadata", path, f"has boxes for {size[0]} x {size[1]} pixels, but {found}")
 
 
 def _corners(numbers: Any, size: tuple[int, int], place: Path, path: Path) -> tuple[int, int, int, int]:
