@@ -66,8 +66,8 @@ def _import_split(
         pictures = {i["id"]: (coco / split / i["file_name"], (i.get("width"), i.get("height"))) for i in content["images"]}
         boxes: dict[Any, list[tuple[str | None, Any]]] = {}
         for annotation in content["annotations"]:
-            kind = categories.get(annotation["category_id"])
-            boxes.setdefault(annotation["image_id"], []).append((kind, annotation["bbox"]))
+            kind = categories[annotation["category_id"]]
+            boxes.setdefault(annotation["image_id"], []).append((kind, annotation.get("bbox")))
         unknown = next((image_id for image_id in boxes if image_id not in pictures), None)
         if unknown is not None:
             raise KeyError(f"image_id {unknown}")

@@ -22,10 +22,13 @@ def whole_numbers(labels: Sequence[Any] | Tensor) -> Tensor:
     array = np.asarray(labels)
     if array.size == 0:
         return torch.zeros(0, dtype=torch.long)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        odd = next((value for value in array.ravel().tolist() if type(value) is not int), array.shape)
-        raise ValueError(f"labels must be a list of whole numbers, got {odd!r}")
-    return torch.from_numpy(array.astype(np.int64))
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise ValueError(f"labels must be a list of whole numbers, got {array.dtype} {array.shape} with {array.ravel().tolist()[0]!r}")
+    with np.errstate(invalid="ignore"):
+        whole = array.astype(np.int64)
+    if (whole != array).any():
+        raise ValueError(f"labels must be whole numbers, got {array[whole != array][0]}")
+    return torch.from_numpy(whole)
 
 
 def check_labels(name: str, labels: Sequence[int] | Tensor, expected: int, where: Path | str) -> None:
