@@ -68,11 +68,8 @@ def _where(name: str, folder: Path, rng: random.Random) -> tuple[int, int, Rewri
         return 1, 196, partial(_mat, folder / "cars_test_annos_withlabels.mat")
     if name == "stl10":
         return 1, 10, partial(_bytes, folder / rng.choice(("train_y.bin", "test_y.bin")), 0)
-    return (
-        0,
-        {"cifar10": 9, "cifar100": 99}[name],
-        partial(_pickled, folder / {"cifar10": "test_batch", "cifar100": "test"}[name]),
-    )
+    file, high = {"cifar10": ("test_batch", 9), "cifar100": ("test", 99)}[name]
+    return 0, high, partial(_pickled, folder / file)
 
 
 def labels(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
@@ -85,6 +82,8 @@ def labels(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]
         wrong = rng.choice((low - 1, high + 1, 200, 255, "absent", "half"))
         if wrong == "half" and name not in ("cifar10", "cifar100", "smallnorb", "pets"):
             wrong = high + 1  # formats of whole numbers hold no halves
+        if wrong == "absent" and name == "camelyon":
+            rewrite, high = partial(_lines, place / "metadata.csv", rng.choice((5, 7)), ",", 1), 1  # a slide may be absent
 
         def change(values: list, wrong: object = wrong, rng: random.Random = rng) -> list:
             if wrong == "absent":
