@@ -58,7 +58,7 @@ def _pictures(rng: np.random.Generator) -> Iterator[tuple[str, np.ndarray | None
     yield "CMYK", flat, colours.convert("CMYK"), "TIFF", {}
     yield "CMYK", smooth, Image.fromarray(smooth).convert("CMYK"), "JPEG", {"quality": 100}
     yield "YCbCr", flat, colours.convert("YCbCr"), "TIFF", {}
-    yield "LAB", smooth, Image.fromarray(smooth).convert("LAB"), "TIFF", {}
+    yield "LAB", None, Image.fromarray(smooth).convert("LAB"), "TIFF", {}
 
 
 def modes(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:

@@ -29,10 +29,10 @@ def visible(folder: Path) -> Iterator[Path]:
 
 
 def rgb(image: Image.Image) -> Image.Image:
-    """Any Pillow image as 8-bit RGB: grey of 1, 8 or 16 bits, palette, with transparency (dropped), CMYK, YCbCr, HSV, LAB.
+    """A Pillow image as 8-bit RGB: grey of 1, 8 or 16 bits, palette, with transparency (dropped), CMYK, YCbCr, HSV.
 
     Raises:
-        ValueError: numbers of unknown range (Pillow's modes F and I, signed TIFFs), which would have to be guessed.
+        ValueError: numbers of unknown range (Pillow's modes F and I, signed TIFFs), which would have to be guessed, or LAB.
     """
     tags = getattr(image, "tag_v2", {})
     if any(kind != 1 for kind in tags.get(SAMPLE_FORMAT, ())):
@@ -44,6 +44,8 @@ def rgb(image: Image.Image) -> Image.Image:
         return _from_deep(image, white=2 ** tags.get(BITS, (16,))[0] - 1, inverted=tags.get(PHOTOMETRIC) == 0)
     if image.mode in ("I", "F"):
         raise ValueError(f"the range of its numbers is unknown (Pillow's mode {image.mode}); save it with 8 or 16 bits, unsigned")
+    if image.mode == "LAB":  # Pillow's conversion is off by up to 40 grey levels
+        raise ValueError("its colours are CIELAB; save it as RGB")
     if image.mode == "La":
         image = image.convert("LA")
     if image.mode == "RGBa" or (image.mode == "P" and "transparency" in image.info):
@@ -73,6 +75,9 @@ def decode(file: Any, name: str, path: Path | str, size: int | None = None) -> T
         DataError: it is cut short, no picture, of another size, or its range of numbers is unknown.
     """
     try:
+        with Image.open(file) as image:
+            if image.format == "PNG":
+                image.verify()  # reading alone lets 3 of 200 flipped bits pass
         with Image.open(file) as image:
             pixels = np.array(rgb(image))
     except Exception as error:  # whatever a damaged file makes Pillow stumble over

@@ -23,7 +23,8 @@ def whole_numbers(labels: Sequence[Any] | Tensor) -> Tensor:
     if array.size == 0:
         return torch.zeros(0, dtype=torch.long)
     if array.ndim != 1 or array.dtype.kind not in "iuf":
-        raise ValueError(f"labels must be a list of whole numbers, got {array.dtype} {array.shape} with {array.ravel().tolist()[0]!r}")
+        found = f"{array.dtype} {array.shape} with {array.ravel().tolist()[0]!r}"
+        raise ValueError(f"labels must be a list of whole numbers, got {found}")
     with np.errstate(invalid="ignore"):
         whole = array.astype(np.int64)
     if (whole != array).any():

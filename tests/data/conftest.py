@@ -1,4 +1,6 @@
-"""Fakes of every data set in their real formats, written once."""
+"""Fakes of every data set in their real formats, written once, and the scripts that damage them."""
+
+from pathlib import Path
 
 import pytest
 
@@ -10,3 +12,11 @@ def fakes(tmp_path_factory):
     root = tmp_path_factory.mktemp("fakes")
     write_fakes(root)
     return root
+
+
+@pytest.fixture
+def scripts(monkeypatch):
+    """`scripts/` can be imported from."""
+    folder = Path(__file__).parents[2] / "scripts"
+    monkeypatch.syspath_prepend(folder)
+    return folder

@@ -1,0 +1,117 @@
+"""Pictures of every mode, listed files, and files nobody asked for."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from t3cen.analysis.images import image_files, read_image
+from t3cen.data.errors import DataError, MissingData
+from t3cen.data.files import FileSource, decode, rgb, visible
+
+GREY = (np.arange(16, dtype=np.uint16) * 4369).reshape(4, 4)
+"""0, 4369 ... 65535: 0, 17 ... 255 of 255."""
+
+
+@pytest.mark.parametrize("form", ["PNG", "TIFF", "PPM", "JPEG2000"])
+def test_deep_grey_keeps_its_range(tmp_path, form):
+    path = tmp_path / f"deep.{ {'JPEG2000': 'jp2', 'PPM': 'pgm'}.get(form, form.lower()) }"
+    Image.fromarray(GREY).save(path, form)
+    expected = np.repeat((GREY // 257)[None], 3, 0)
+    assert np.array_equal(decode(path, "set", path), expected)
+    if form != "JPEG2000":
+        assert np.array_equal((read_image(path) * 255).round(), expected)
+
+
+@pytest.mark.parametrize("mode", ["I;16", "I;16B", "I;16L", "I;16N"])
+def test_deep_grey_of_any_byte_order(mode):
+    assert rgb(Image.new(mode, (2, 2), 32896)).getpixel((0, 0)) == (128, 128, 128)
+
+
+def test_deep_grey_where_0_is_white():
+    stream = io.BytesIO()
+    Image.fromarray(GREY).save(stream, "TIFF", tiffinfo={262: 0})
+    assert np.array_equal(decode(stream, "set", "x")[0], 255 - GREY // 257)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV", "LAB"])
+def test_modes_of_colour(mode):
+    image = Image.new("RGB", (2, 2), (200, 100, 50))
+    image = image.convert("RGBA").convert(mode) if mode == "RGBa" else image.convert(mode)
+    assert rgb(image).mode == "RGB"
+    assert np.abs(np.subtract(rgb(image).getpixel((0, 0)), (200, 100, 50))).max() <= 1
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "La", "P", "PA"])
+def test_modes_of_grey(mode):
+    image = Image.new("L", (2, 2), 255)
+    image = (
+        image.convert("LA").convert("La")
+        if mode == "La"
+        else image.convert("P").convert(mode)
+        if mode == "PA"
+        else image.convert(mode)
+    )
+    assert rgb(image).getpixel((0, 0)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize("array", [GREY.astype(np.int32), GREY / np.float32(65535)])
+def test_an_unknown_range_is_refused(tmp_path, array):
+    path = tmp_path / "x.tiff"
+    Image.fromarray(array).save(path)
+    with pytest.raises(DataError, match=r"x\.tiff is no readable picture \(.*range.*8 or 16 bits"):
+        decode(path, "set", path)
+    with pytest.raises(ValueError, match=r"x\.tiff cannot be read as an image \(.*range"):
+        read_image(path)
+
+
+def test_another_size_is_refused(tmp_path):
+    Image.new("RGB", (96, 95)).save(tmp_path / "a.png")
+    source = FileSource("set", [tmp_path / "a.png"], [0], size=96)
+    with pytest.raises(DataError, match=r"a\.png has 96 x 95 pixels, 96 x 96 expected"):
+        source.check()
+
+
+class TestFileSource:
+    @pytest.fixture
+    def paths(self, tmp_path):
+        paths = [tmp_path / folder / f"{number}.png" for folder in "ab" for number in range(3)]
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
+            Image.new("RGB", (2, 2)).save(path)
+        return paths
+
+    def test_every_file_is_looked_at(self, paths):
+        FileSource("set", paths, range(6)).check()
+        paths[4].write_bytes(b"")
+        with pytest.raises(DataError, match=r"b/1\.png is no readable picture"):
+            FileSource("set", paths, range(6)).check()
+        paths[4].unlink()
+        paths[5].unlink()
+        paths[5].mkdir()
+        with pytest.raises(MissingData, match=r"1\.png and 1 more pictures is missing"):
+            FileSource("set", paths, range(6))
+
+    def test_links_count_as_files(self, paths):
+        paths[0].rename(paths[0].with_name("elsewhere.png"))
+        paths[0].symlink_to(paths[0].with_name("elsewhere.png"))
+        FileSource("set", paths, range(6)).check()
+
+    def test_listed_twice(self, paths):
+        with pytest.raises(DataError, match=r"a/1\.png is listed twice"):
+            FileSource("set", [*paths, paths[1]], range(7))
+
+    def test_odd_labels(self, paths):
+        with pytest.raises(DataError, match=r"has no usable labels \(labels must be whole numbers, got 0.5"):
+            FileSource("set", paths[:2], [0, 0.5])
+
+
+def test_what_macos_leaves_is_not_seen(tmp_path):
+    Image.new("RGB", (2, 2)).save(tmp_path / "a.png")
+    (tmp_path / "._a.png").write_bytes(b"no picture")
+    (tmp_path / ".thumbnails").mkdir()
+    (tmp_path / ".thumbnails" / "a.png").write_bytes(b"no picture")
+    (tmp_path / ".DS_Store").write_bytes(b"Bud1")
+    assert list(visible(tmp_path)) == [tmp_path / "a.png"]
+    assert image_files(tmp_path) == [tmp_path / "a.png"]
