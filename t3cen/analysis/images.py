@@ -62,11 +62,10 @@ def read_image(path: Path, longest: int | None = None) -> Tensor:
     import numpy as np
     from PIL import Image
 
-    from t3cen.data.files import rgb
+    from t3cen.data.files import open_rgb
 
     try:
-        with Image.open(path) as opened:
-            image = rgb(opened)
+        image = open_rgb(path)
     except Exception as error:  # whatever a damaged file makes Pillow stumble over
         raise ValueError(f"{path} cannot be read as an image ({error}); remove it or replace it") from error
     if longest is not None and max(image.size) > longest:

@@ -17,12 +17,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from PIL import Image
 from torch import Tensor
 
 from t3cen.augment.images import to_float
 from t3cen.data.errors import DataError
-from t3cen.data.files import rgb
+from t3cen.data.files import open_rgb
 
 MANIFEST = "manifest.json"
 VARIANTS = ("weights", "activations")
@@ -116,8 +115,7 @@ def read_picture(path: Path) -> Tensor:
         DataError: the file cannot be read as an image.
     """
     try:
-        with Image.open(path) as image:
-            pixels = np.array(rgb(image))
+        pixels = np.array(open_rgb(path))
     except Exception as error:  # whatever a damaged file makes Pillow stumble over
         raise DataError(f"DeepAugment: {path} cannot be read ({error}). {_advice(path.parents[1])}") from error
     return torch.from_numpy(pixels).permute(2, 0, 1)

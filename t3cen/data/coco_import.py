@@ -13,7 +13,7 @@ from PIL import Image, ImageOps
 
 from t3cen.data.download import whole_folder
 from t3cen.data.errors import DataError, broken
-from t3cen.data.files import rgb
+from t3cen.data.files import open_rgb
 
 RIPE, UNRIPE = ("ripe", "fully_ripened"), ("unripe", "green")
 """Category names, or their ends (Laboro Tomato: b_fully_ripened, l_green, ...). Half-ripe ones belong to neither."""
@@ -104,10 +104,8 @@ def _photograph(place: Path, size: tuple[int | None, int | None], path: Path) ->
     as it is stored.
     """
     try:
-        with Image.open(place) as image:
-            stored = rgb(image)
-            stored.info = dict(image.info)
-            turned = ImageOps.exif_transpose(stored)
+        stored = open_rgb(place)
+        turned = ImageOps.exif_transpose(stored)
     except Exception as error:  # whatever a damaged file makes Pillow stumble over
         raise broken("kutomadata", place, f"is missing or no picture ({error})") from error
     if None in size or size == turned.size:

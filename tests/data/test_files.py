@@ -1,5 +1,6 @@
 """Pictures of every mode, listed files, and files nobody asked for."""
 
+import contextlib
 import io
 
 import numpy as np
@@ -35,7 +36,7 @@ def test_deep_grey_where_0_is_white():
     assert np.array_equal(decode(stream, "set", "x")[0], 255 - GREY // 257)
 
 
-@pytest.mark.parametrize("mode", ["RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV", "LAB"])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV"])
 def test_modes_of_colour(mode):
     image = Image.new("RGB", (2, 2), (200, 100, 50))
     image = image.convert("RGBA").convert(mode) if mode == "RGBa" else image.convert(mode)
@@ -46,24 +47,37 @@ def test_modes_of_colour(mode):
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "La", "P", "PA"])
 def test_modes_of_grey(mode):
     image = Image.new("L", (2, 2), 255)
-    image = (
-        image.convert("LA").convert("La")
-        if mode == "La"
-        else image.convert("P").convert(mode)
-        if mode == "PA"
-        else image.convert(mode)
-    )
+    for step in {"La": ("LA", "La"), "PA": ("P", "PA")}.get(mode, (mode,)):
+        image = image.convert(step)
     assert rgb(image).getpixel((0, 0)) == (255, 255, 255)
 
 
-@pytest.mark.parametrize("array", [GREY.astype(np.int32), GREY / np.float32(65535)])
-def test_an_unknown_range_is_refused(tmp_path, array):
+@pytest.mark.parametrize(
+    ("image", "why"),
+    [
+        (Image.fromarray(GREY.astype(np.int32)), "range .* 8 or 16 bits"),
+        (Image.fromarray(GREY / np.float32(65535)), "range .* 8 or 16 bits"),
+        (Image.new("RGB", (2, 2)).convert("LAB"), "CIELAB; save it as RGB"),
+    ],
+)
+def test_what_would_have_to_be_guessed_is_refused(tmp_path, image, why):
     path = tmp_path / "x.tiff"
-    Image.fromarray(array).save(path)
-    with pytest.raises(DataError, match=r"x\.tiff is no readable picture \(.*range.*8 or 16 bits"):
+    image.save(path)
+    with pytest.raises(DataError, match=rf"x\.tiff is no readable picture \(.*{why}"):
         decode(path, "set", path)
-    with pytest.raises(ValueError, match=r"x\.tiff cannot be read as an image \(.*range"):
+    with pytest.raises(ValueError, match=rf"x\.tiff cannot be read as an image \(.*{why}"):
         read_image(path)
+
+
+def test_a_flipped_bit_in_a_png_is_noticed(tmp_path):
+    pixels = np.zeros((32, 32, 3), np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    content = (tmp_path / "a.png").read_bytes()
+    for bit in range(0, 8 * len(content), 7):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        with contextlib.suppress(DataError):
+            assert np.array_equal(decode(io.BytesIO(damaged), "set", "a.png"), pixels.transpose(2, 0, 1)), bit
 
 
 def test_another_size_is_refused(tmp_path):
