@@ -31,7 +31,7 @@ KINDS: dict[str, tuple[str, int, Callable[[Path, int], Iterator[Case]]]] = {
     "coco": ("COCO boxes: EXIF orientations, frames, boxes outside", 100, pictures.coco),
     "pickles": ("pickles that run code, in a root marked FAKE", 40, trust.pickles),
     "noise": ("noise in the format of MNIST and Fashion-MNIST", 4, files.noise),
-    "hidden": ("files that macOS leaves in every folder", 9, files.hidden),
+    "hidden": ("files that macOS leaves in every folder", 11, files.hidden),
     "blocks": ("unpacked blocks: damaged, cut, of another source, of any date", 60, trust.blocks),
     "downloads": ("downloads from three mirrors that fail in 18 ways", 200, network.downloads),
     "together": ("two downloads of one file at once", 20, network.together),

@@ -37,8 +37,8 @@ def pickles(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]
         ran = folder / f"ran{case}"
         payload = (
             _Call(os.system, f"touch {ran}"),
-            _Call(eval, f"open({str(ran)!r}, 'w')"),
-            _Call(exec, f"open({str(ran)!r}, 'w')"),
+            _Call(eval, f"open({str(ran)!r}, 'w').close()"),
+            _Call(exec, f"open({str(ran)!r}, 'w').close()"),
             _Call(os.mkdir, str(ran)),
             _Call(shutil.copyfile, str(path), str(ran)),
         )[case % 5]

@@ -55,8 +55,8 @@ def test_modes_of_grey(mode):
 @pytest.mark.parametrize(
     ("image", "why"),
     [
-        (Image.fromarray(GREY.astype(np.int32)), "range .* 8 or 16 bits"),
-        (Image.fromarray(GREY / np.float32(65535)), "range .* 8 or 16 bits"),
+        (Image.fromarray(GREY.astype(np.int32)), "range.* 8 or 16 bits"),
+        (Image.fromarray(GREY / np.float32(65535)), "range.* 8 or 16 bits"),
         (Image.new("RGB", (2, 2)).convert("LAB"), "CIELAB; save it as RGB"),
     ],
 )
