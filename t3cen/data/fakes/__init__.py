@@ -1,7 +1,7 @@
 """Tiny stand-ins in the real on-disk format of every data set, made by code: to try the plumbing, and for tests.
 
-Pictures are coloured noise with a bar that tells the class. A root with fakes holds a file FAKE, which turns checksums off and
-marks every result.
+Pictures are coloured noise with a bar that tells the class. A root with fakes holds a file FAKE, which turns published
+checksums off and marks every result. What it does not turn off: pickles may build nothing but arrays.
 """
 
 from __future__ import annotations
