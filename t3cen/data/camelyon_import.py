@@ -64,7 +64,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         while batch := next(batches, None):
             yield from batch.to_pylist()
     except (OSError, pyarrow.ArrowException) as error:
-        raise broken("camelyon", path, f"cannot be read ({error})") from error
+        raise broken("camelyon", path, f"cannot be read ({error})", error) from error
 
 
 def _write(folder: Path, row: dict[str, Any], split: str, path: Path) -> dict[str, Any]:

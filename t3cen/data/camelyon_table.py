@@ -23,8 +23,8 @@ def check_table(path: Path) -> None:
 
     try:
         table = pandas.read_csv(path, index_col=0, dtype={"patient": "str"})
-    except (ValueError, pandas.errors.ParserError) as error:
-        raise broken("camelyon", path, f"cannot be read ({error})") from error
+    except (OSError, ValueError, pandas.errors.ParserError) as error:
+        raise broken("camelyon", path, f"cannot be read ({error})", error) from error
     absent = [column for column in COLUMNS if column not in table.columns]
     if absent:
         raise broken("camelyon", path, f"has no column {', '.join(absent)}, only {', '.join(table.columns)}")

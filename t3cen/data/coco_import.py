@@ -73,8 +73,8 @@ def _import_split(
             raise KeyError(f"image_id {unknown}")
     except FileNotFoundError as error:
         raise DataError(f"kutomadata: {path} is missing; a COCO instances file is expected there") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise broken("kutomadata", path, f"is no COCO instances file ({type(error).__name__}: {error})") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise broken("kutomadata", path, f"is no COCO instances file ({type(error).__name__}: {error})", error) from error
     for label in ("ripe", "unripe"):
         (folder / split / label).mkdir(parents=True)
     for image_id, found in boxes.items():
@@ -107,7 +107,7 @@ def _photograph(place: Path, size: tuple[int | None, int | None], path: Path) ->
         stored = open_rgb(place)
         turned = ImageOps.exif_transpose(stored)
     except Exception as error:  # whatever a damaged file makes Pillow stumble over
-        raise broken("kutomadata", place, f"is missing or no picture ({error})") from error
+        raise broken("kutomadata", place, f"is missing or no picture ({error})", error) from error
     if None in size or size == turned.size:
         return turned
     if size == stored.size:

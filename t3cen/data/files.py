@@ -92,7 +92,7 @@ def decode(file: Any, name: str, path: Path | str, size: int | None = None) -> T
     try:
         pixels = np.array(open_rgb(file))
     except Exception as error:  # whatever a damaged file makes Pillow stumble over
-        raise broken(name, path, f"is no readable picture ({error or type(error).__name__})") from error
+        raise broken(name, path, f"is no readable picture ({error or type(error).__name__})", error) from error
     if size is not None and pixels.shape[:2] != (size, size):
         raise broken(name, path, f"has {pixels.shape[1]} x {pixels.shape[0]} pixels, {size} x {size} expected")
     return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()

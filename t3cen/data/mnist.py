@@ -146,7 +146,9 @@ class MNIST(ColorData):
                 # not by torchvision's class, which prefers a file `processed/*.pt` of any origin where there is one
                 part = read_image_file(str(folder / images)), read_label_file(str(folder / labels))
             except Exception as error:  # whatever a damaged file makes the reader stumble over
-                raise broken(self._known, folder / images, f"or its labels cannot be read ({error or 'wrong size'})") from error
+                raise broken(
+                    self._known, folder / images, f"or its labels cannot be read ({error or 'wrong size'})", error
+                ) from error
             if len(part[0]) != len(part[1]):
                 raise DataError(f"{self._known}: {folder} has {len(part[0])} images but {len(part[1])} labels")
             if part[0].shape[1:] != (28, 28):

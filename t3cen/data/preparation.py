@@ -11,7 +11,7 @@ from typing import Any
 
 import t3cen.data
 from t3cen.data.download import Remote, extract, fetch, gunzip, verify, whole_folder
-from t3cen.data.errors import DataError, MissingData
+from t3cen.data.errors import DataError, MissingData, unwritable
 
 DOWNLOADS = "downloads"
 """Folder under the data root where archives are kept."""
@@ -86,12 +86,14 @@ def _pets(root: Path) -> None:
 
 def _hub(repository: str, folder: Path) -> None:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
         snapshot_download(repository, repo_type="dataset", local_dir=folder, allow_patterns=["*.parquet"])
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise DataError(f"{repository} could not be downloaded from Hugging Face ({error}); what has come is kept") from error
+    except Exception as error:  # of the hub, of whichever network library it uses, or of the disk
+        if isinstance(error, OSError) and error.errno is not None:
+            raise unwritable(folder, error) from error
+        said = " ".join(str(error).split())
+        raise DataError(f"{repository} could not be downloaded from Hugging Face ({said}); what has come is kept") from error
 
 
 def _shapes3d(root: Path) -> None:

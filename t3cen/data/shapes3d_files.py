@@ -55,7 +55,7 @@ def check(path: Path) -> None:
             if not np.allclose(file["labels"][:], labels(), atol=1e-3):
                 raise broken("shapes3d", path, "has labels in another order than the published file, or others")
     except OSError as error:
-        raise broken("shapes3d", path, f"cannot be read ({error})") from error
+        raise broken("shapes3d", path, f"cannot be read ({error})", error) from error
 
 
 class H5Shapes:
@@ -81,7 +81,7 @@ class H5Shapes:
         try:
             image = self._images[index]
         except OSError as error:
-            raise broken("shapes3d", self.path, f"has no readable image {index} ({error})") from error
+            raise broken("shapes3d", self.path, f"has no readable image {index} ({error})", error) from error
         return torch.from_numpy(image).permute(2, 0, 1).contiguous()
 
     def label(self, index: int) -> int:
@@ -186,7 +186,7 @@ def unpack(source: Path, target: Path, rows: Tensor) -> None:
                 with h5py.File(source, "r") as file:
                     images = file["images"][run[0] : run[-1] + 1]
             except OSError as error:
-                raise broken("shapes3d", source, f"has unreadable images among {run[0]} to {run[-1]} ({error})") from error
+                raise broken("shapes3d", source, f"has unreadable images among {run[0]} to {run[-1]} ({error})", error) from error
             out.write(np.ascontiguousarray(images).data)
 
 

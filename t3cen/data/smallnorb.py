@@ -141,7 +141,7 @@ class SmallNORB(ColorData):
         try:
             return pyarrow.parquet.read_table(found[0]), str(found[0])
         except (OSError, pyarrow.ArrowInvalid) as error:
-            raise broken(self.name, found[0], f"cannot be read ({error})") from error
+            raise broken(self.name, found[0], f"cannot be read ({error})", error) from error
 
     def _hub_table(self, split: str) -> tuple[Any, str]:
         import datasets

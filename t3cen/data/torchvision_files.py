@@ -45,4 +45,4 @@ def read(name: str, folder: Path, make: Callable[..., Any], *arguments: Any, **o
     except DataError:
         raise
     except Exception as error:  # whatever a damaged file makes the reader stumble over
-        raise broken(name, folder, f"cannot be read ({type(error).__name__}: {error})") from error
+        raise broken(name, folder, f"cannot be read ({type(error).__name__}: {error})", error) from error

@@ -53,7 +53,7 @@ def _files() -> list[str]:
         names = []
     if not names:
         paths = (
-            path for part in PARTS for path in ([PROJECT / part] if (PROJECT / part).is_file() else (PROJECT / part).rglob("[!.]*"))
+            path for part in PARTS for path in ([PROJECT / part] if (PROJECT / part).is_file() else (PROJECT / part).rglob("*"))
         )
         names = [str(path.relative_to(PROJECT)) for path in paths if path.is_file() and "__pycache__" not in path.parts]
     return names

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 
 import numpy as np
 import pytest
@@ -78,6 +79,15 @@ def test_a_flipped_bit_in_a_png_is_noticed(tmp_path):
         damaged[bit // 8] ^= 1 << bit % 8
         with contextlib.suppress(DataError):
             assert np.array_equal(decode(io.BytesIO(damaged), "set", "a.png"), pixels.transpose(2, 0, 1)), bit
+
+
+def test_no_advice_to_delete_what_the_operating_system_refuses(tmp_path, monkeypatch):
+    path = tmp_path / "a.png"
+    Image.new("RGB", (2, 2)).save(path)
+    monkeypatch.setattr(Image, "open", lambda file: os.open(tmp_path, os.O_WRONLY))  # a refusal with its number
+    with pytest.raises(DataError, match=r"a\.png is no readable picture \(.*\)\. Nothing has to be deleted") as told:
+        decode(path, "set", path)
+    assert "Delete" not in str(told.value)
 
 
 def test_another_size_is_refused(tmp_path):

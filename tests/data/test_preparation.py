@@ -1,5 +1,6 @@
 """What prepare_data does: states, fakes, imports and pictures."""
 
+import errno
 import itertools
 import json
 import math
@@ -75,6 +76,27 @@ def test_every_file_is_looked_at(fakes, tmp_path, name, folder, content):
     assert not whole
     assert line.startswith(f"damaged: {name}: ")
     assert "is no readable picture" in line
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (
+            ConnectionError("no\nnetwork"),
+            r"Ramos-Ramos/smallnorb could not be downloaded .*\(no network\); what has come is kept",
+        ),
+        (RuntimeError("timed out"), r"could not be downloaded .*\(timed out\)"),
+        (OSError(errno.ENOSPC, "No space left on device"), r"smallnorb cannot be written \(No space left on device\)"),
+    ],
+)
+def test_a_hub_that_fails_is_told_in_one_line(monkeypatch, tmp_path, raised, told):
+    def fail(*_, **__):
+        raise raised
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
+    with pytest.raises(DataError, match=told) as error:
+        RECIPES["smallnorb"].get(tmp_path)
+    assert "\n" not in str(error.value)
 
 
 def test_fakes_and_real_data_never_mix(tmp_path):
