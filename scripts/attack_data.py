@@ -26,6 +26,7 @@ Case = tuple[str, Callable[[], bool]]
 KINDS: dict[str, tuple[str, int, Callable[[Path, int], Iterator[Case]]]] = {
     "labels": ("labels out of range, fractions, absent classes", 120, labels.labels),
     "check": ("damaged and missing pictures, looked for by `--check`", 90, files.check),
+    "listed": ("one flipped bit in any file of an unpacked set, looked for by `--check`", 60, files.listed),
     "flips": ("one flipped bit in a PNG of Camelyon17", 200, pictures.flips),
     "modes": ("pictures of all modes and depths", 120, pictures.modes),
     "coco": ("COCO boxes: EXIF orientations, frames, boxes outside", 100, pictures.coco),

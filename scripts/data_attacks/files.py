@@ -11,6 +11,7 @@ import numpy as np
 from data_attacks.fakes import FOLDERS, Fakes, checked, load
 from PIL import Image
 
+from t3cen.data.checksums import write_list
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK
 from t3cen.data.fakes.small import write_idx
@@ -42,6 +43,21 @@ def check(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
             return not checked(name, root)
 
         yield f"{name} {damage} {path.name}", act
+
+
+def listed(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
+    fakes = Fakes(folder, ("pets", "kutomadata"))
+    for case in range(cases):
+        rng = random.Random(case)
+        name = ("pets", "kutomadata")[case % 2]
+        root, place = fakes.copy(name)
+        write_list(place)
+        path = rng.choice(sorted(path for path in place.rglob("*") if path.is_file()))
+        content = bytearray(path.read_bytes())
+        at, bit = rng.randrange(len(content)), rng.randrange(8)
+        content[at] ^= 1 << bit
+        path.write_bytes(content)
+        yield f"{name} {path.name}, byte {at}, bit {bit}", lambda name=name, root=root: not checked(name, root)
 
 
 def noise(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:

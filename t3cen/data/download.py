@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from t3cen.data.checksums import write_list
 from t3cen.data.errors import DataError, unwritable
 from t3cen.data.lock import alone
 from t3cen.data.mirrors import BLOCK, MirrorFailed, Remote, difference, receive
@@ -102,7 +103,7 @@ def _unpacking(archive: Path, target: Path, error: Exception) -> DataError:
 
 
 def whole_folder(target: Path, fill: Callable[[Path], None]) -> None:
-    """Make a folder by `fill(temporary folder)`; it gets its name when it is complete.
+    """Make a folder by `fill(temporary folder)`; it gets its name when it is complete, with the digests of its files.
 
     Raises:
         DataError: there is one of that name already, or there is no room.
@@ -113,6 +114,7 @@ def whole_folder(target: Path, fill: Callable[[Path], None]) -> None:
     try:
         temporary.mkdir(parents=True)
         fill(temporary)
+        write_list(temporary)
         os.replace(temporary, target)
     except OSError as error:
         if error.errno is None:  # not the operating system's: about what `fill` reads

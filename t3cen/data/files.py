@@ -14,6 +14,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from t3cen.data.checksums import LIST, check_list
 from t3cen.data.errors import broken, missing
 from t3cen.data.labels import whole_numbers
 
@@ -155,6 +156,17 @@ class FileSource(StoredPictures):
     def picture(self, index: int) -> Tensor:
         path = os.fsdecode(bytes(self.paths[index]))
         return decode(path, self.name, path, self.size)
+
+    def check(self) -> None:
+        """Read every picture, and compare all files with the digests noted when they were unpacked, where they were.
+
+        Raises:
+            DataError: one cannot be read, or differs.
+        """
+        super().check()
+        for folder in Path(os.fsdecode(bytes(self.paths[0]))).parents:
+            if (folder / LIST).is_file():
+                return check_list(self.name, folder)
 
 
 def _absent(paths: Sequence[Path]) -> Iterator[Path]:

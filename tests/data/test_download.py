@@ -143,6 +143,7 @@ def test_a_folder_is_whole_or_absent(tmp_path):
         whole_folder(tmp_path / "set", half)
     assert list(tmp_path.iterdir()) == []
     whole_folder(tmp_path / "set", lambda folder: (folder / "a").write_text("a"))
+    assert (tmp_path / "set" / "SHA256SUMS").read_text() == f"{hashlib.sha256(b'a').hexdigest()}  a\n"
     with pytest.raises(DataError, match="exists already"):
         whole_folder(tmp_path / "set", half)
 

@@ -147,6 +147,22 @@ class TestCoco:
         assert (ripe == (200, 0, 0)).all()
         data = KUTomaData(root=tmp_path, image_size=16, validation_fraction=0)
         assert len(data.splits.train) == 2
+        assert state("kutomadata", tmp_path) == (True, "complete: train 1, validation 1, test/test 2")
+
+    @pytest.mark.parametrize("damage", ["another picture", "list"])
+    def test_files_are_compared_with_what_was_written(self, laboro, tmp_path, damage):
+        """Another picture can be read as well as the first; so can one with a flipped bit, if it is a JPEG."""
+        import_coco(laboro, tmp_path)
+        folder = tmp_path / "kutomadata"
+        path = next((folder / "test" / "ripe").iterdir())
+        Image.new("RGB", (30, 30)).save(path)
+        if damage == "list":
+            (folder / "SHA256SUMS").write_bytes(b"\xff\x00")
+        whole, line = state("kutomadata", tmp_path)
+        assert not whole
+        told = "SHA256SUMS lists in line 1 what cannot be read" if damage == "list" else f"{path} has SHA-256"
+        assert line.startswith("damaged: kutomadata: ")
+        assert told in line
 
     def test_photographs_of_one_name_in_two_folders_are_two(self, laboro, tmp_path):
         path = laboro / "annotations" / "train.json"

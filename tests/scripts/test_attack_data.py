@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
-KINDS = ("labels", "check", "flips", "modes", "coco", "pickles", "hidden", "blocks", "downloads", "together", "disk")
+KINDS = ("labels", "check", "listed", "flips", "modes", "coco", "pickles", "hidden", "blocks", "downloads", "together", "disk")
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def _anything(unpickler, module, name):
     [
         ("labels", 10, "t3cen.data.module.check_labels", lambda *_: None),
         ("check", 8, "t3cen.data.files.StoredPictures.check", lambda _: None),
+        ("listed", 8, "t3cen.data.files.check_list", lambda *_: None),
         ("flips", 120, "t3cen.data.files.open_rgb", _without_verification),
         ("modes", 8, "t3cen.data.files.open_rgb", _without_verification),
         ("coco", 8, "t3cen.data.coco_import.ImageOps.exif_transpose", lambda image: image),
