@@ -15,7 +15,7 @@ READERS = frozenset({"__init__.py", "analysis", "experiments.py", "figures", "re
 def fingerprint(package: Path = PACKAGE) -> str:
     """A hash of the training code as it lies on disk, committed or not; equal where only readers differ."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in package.rglob("[!.]*") if path.suffix in CODE):
+    for path in sorted(path for path in package.rglob("*") if path.suffix in CODE):
         parts = path.relative_to(package).parts
         if parts[0] not in READERS:
             digest.update("/".join(parts).encode() + b"\0" + path.read_bytes() + b"\0")

@@ -1,6 +1,4 @@
-"""Fakes of every data set in their real formats, written once, and the scripts that damage them."""
-
-from pathlib import Path
+"""Fakes of every data set in their real formats, written once."""
 
 import pytest
 
@@ -12,11 +10,3 @@ def fakes(tmp_path_factory):
     root = tmp_path_factory.mktemp("fakes")
     write_fakes(root)
     return root
-
-
-@pytest.fixture
-def scripts(monkeypatch):
-    """`scripts/` can be imported from."""
-    folder = Path(__file__).parents[2] / "scripts"
-    monkeypatch.syspath_prepend(folder)
-    return folder

@@ -54,12 +54,6 @@ def test_a_wrong_table_file_is_refused_with_its_name_and_the_mistake(old, new, m
         parse("a", TABLE.replace(old, new, 1))
 
 
-def test_hidden_files_are_no_tables(tmp_path):
-    (tmp_path / "a.yaml").write_text(TABLE)
-    (tmp_path / "._a.yaml").write_bytes(b"\x00\x05\x16\x07\xff")  # as macOS leaves
-    assert list(tables(tmp_path)) == ["a"]
-
-
 def test_an_unknown_table_names_the_nearest():
     with pytest.raises(ValueError, match=r"no table 'hue'; did you mean hue_shift"):
         get_table("hue")
