@@ -14,6 +14,7 @@ from torch import Tensor
 
 from t3cen.data import DATA_SETS
 from t3cen.data.camelyon_synthetic import HOSPITALS, patch
+from t3cen.data.camelyon_table import check_table
 from t3cen.data.errors import DataError, broken, missing
 from t3cen.data.files import FileSource
 from t3cen.data.items import ArraySource, Source, TestItems, TrainItems
@@ -25,7 +26,6 @@ from t3cen.data.transforms import Flip, Resize
 TRAIN_HOSPITALS = (0, 3, 4)
 PROTOCOLS = {"paper": {"ood": 2, "test": 1}, "wilds": {"ood": 1, "test": 2}}
 """The hospital, counted from 0, of the out-of-distribution validation and of the test set."""
-COLUMNS = ("patient", "node", "x_coord", "y_coord", "tumor", "slide", "center", "split")
 FOLDER = "camelyon17_v1.0"
 
 
@@ -161,7 +161,7 @@ class Camelyon(ColorData):
     def _wilds(self) -> tuple[Source, Tensor, Tensor]:
         data = read_wilds(self.root)
         folder = Path(data.data_dir)
-        source = FileSource(self.name, [folder / path for path in data._input_array], data.y_array.tolist(), check=False)
+        source = FileSource(self.name, [folder / path for path in data._input_array], data.y_array, self.native_size)
         return source, data.metadata_array[:, 0], torch.from_numpy(np.array(data.split_array)) == data.split_dict["id_val"]
 
 
@@ -169,24 +169,14 @@ def read_wilds(root: Path) -> Any:
     """wilds' `Camelyon17Dataset` of the files under `root`; nothing is downloaded.
 
     Raises:
-        DataError: a file, a column or a hospital is missing.
+        DataError: a file is missing, or its table is not that of the benchmark (`check_table`).
     """
-    import pandas
-
     folder = root / FOLDER
     for file in ("metadata.csv", "patches", "RELEASE_v1.0.txt"):
         if not (folder / file).exists():
             raise missing("camelyon", file, folder / file, ["synthetic"])
     table = folder / "metadata.csv"
-    try:
-        head = pandas.read_csv(table, index_col=0, nrows=5, dtype={"patient": "str"})
-    except (ValueError, pandas.errors.ParserError) as error:
-        raise broken("camelyon", table, f"cannot be read ({error})") from error
-    absent = [column for column in COLUMNS if column not in head.columns]
-    if absent:
-        raise broken("camelyon", table, f"has no column {', '.join(absent)}, only {', '.join(head.columns)}")
-    if len(head) == 0:
-        raise DataError(f"camelyon: {table} lists no patches")
+    check_table(table)
 
     from wilds.datasets.camelyon17_dataset import Camelyon17Dataset
 
@@ -198,9 +188,6 @@ def read_wilds(root: Path) -> Any:
             data = Camelyon17Dataset(root_dir=str(root), download=False)
         except (ValueError, KeyError, TypeError) as error:
             raise broken("camelyon", table, f"cannot be read by wilds ({type(error).__name__}: {error})") from error
-    absent_hospitals = sorted(set(range(5)) - set(data.metadata_array[:, 0].tolist()))
-    if absent_hospitals:
-        raise broken("camelyon", table, f"lists no patch of hospital {', '.join(map(str, absent_hospitals))}")
     return data
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,8 +16,9 @@ from t3cen.data.download import Remote
 from t3cen.data.fakes import Array, pictures
 from t3cen.data.items import ArraySource
 from t3cen.data.natural import Parts, SmallNatural
+from t3cen.data.pickled import load_arrays
 from t3cen.data.preparation import Recipe, get_archive
-from t3cen.data.torchvision_files import read, require, verify, without_checks
+from t3cen.data.torchvision_files import read, require, verify
 
 CIFAR10_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 ARCHIVE10 = Remote(("https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",), 170_498_071, "c58f30108f718f92721af3b95e74349a")
@@ -63,6 +65,7 @@ class CIFAR10(SmallNatural):
         Recipe("cifar10", "170 MB", fake10, partial(get_archive, remote=ARCHIVE10, folder="cifar-10-batches-py")),
     )
     _torchvision: ClassVar[str] = "CIFAR10"
+    _labels: ClassVar[str] = "labels"
 
     def read(self) -> Parts:
         from torchvision import datasets
@@ -73,18 +76,14 @@ class CIFAR10(SmallNatural):
         require(self.name, folder, list(checksums))
         if not self.is_fake:
             verify(self.name, folder, checksums)
-        plain = without_checks(
-            dataset,
-            train_list=[[file, None] for file, _ in dataset.train_list],
-            test_list=[[file, None] for file, _ in dataset.test_list],
-            meta={**dataset.meta, "md5": None},
-        )
-        train, test = (read(self.name, folder, plain, self.root, train=part) for part in (True, False))
-        return Parts(read(self.name, folder, _source, train), read(self.name, folder, _source, test))
+        lists = ([folder / file for file, _ in part] for part in (dataset.train_list, dataset.test_list))
+        return Parts(*(read(self.name, folder, self._source, files) for files in lists))
 
-
-def _source(part: Any) -> ArraySource:
-    return ArraySource(torch.from_numpy(part.data).permute(0, 3, 1, 2).contiguous(), part.targets)
+    def _source(self, files: Sequence[Path]) -> ArraySource:
+        # not by torchvision, which unpickles whatever the files hold; those of fakes have no published checksum
+        batches = [load_arrays(file) for file in files]
+        images = np.vstack([batch["data"] for batch in batches]).reshape(-1, 3, 32, 32)
+        return ArraySource(torch.from_numpy(images), [label for batch in batches for label in batch[self._labels]])
 
 
 @DATA_SETS.register
@@ -95,3 +94,4 @@ class CIFAR100(CIFAR10):
     class_names = tuple(f"class {i}" for i in range(100))
     recipes = (Recipe("cifar100", "169 MB", fake100, partial(get_archive, remote=ARCHIVE100, folder="cifar-100-python")),)
     _torchvision = "CIFAR100"
+    _labels = "fine_labels"

@@ -1,7 +1,8 @@
 """Tiny stand-ins in the real on-disk format of every data set, made by code: to try the plumbing, and for tests.
 
 Every data set's file says how its own are written. Pictures are coloured noise with a bar that tells the class. A root with
-fakes holds a file FAKE, which turns checksums off and marks every result.
+fakes holds a file FAKE, which turns published checksums off and marks every result. What it does
+not turn off: pickles may build nothing but arrays.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from t3cen.data.files import visible
 from t3cen.data.preparation import recipes
 
 Array = np.ndarray
@@ -32,7 +34,7 @@ def write_fakes(root: Path, names: Iterable[str] | None = None) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(f"no fake of {', '.join(unknown)}; there are {', '.join(known)}")
-    if root.exists() and any(root.iterdir()) and not (root / FAKE_MARK).exists():
+    if root.exists() and any(visible(root)) and not (root / FAKE_MARK).exists():
         raise ValueError(f"{root} is not empty and holds no fakes; choose a new folder, so that real data and fakes never mix")
     root.mkdir(parents=True, exist_ok=True)
     (root / FAKE_MARK).write_text(

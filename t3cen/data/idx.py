@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import shutil
 import struct
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from t3cen.data.download import Remote, fetch
-from t3cen.data.errors import DataError
+from t3cen.data.download import Remote, fetch, gunzip
 from t3cen.data.fakes import Array, pictures
 from t3cen.data.preparation import DOWNLOADS
-
-
-def _gunzip(archive: Path, target: Path) -> None:
-    part = target.with_name(target.name + ".part")
-    part.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with gzip.open(archive) as packed, part.open("wb") as file:
-            shutil.copyfileobj(packed, file)
-    except (OSError, EOFError) as error:
-        part.unlink(missing_ok=True)
-        raise DataError(f"{archive} cannot be unpacked ({error}); delete it and download again") from error
-    part.replace(target)
 
 
 def get_idx(root: Path, folder: str, mirrors: tuple[str, ...], md5s: Mapping[str, str], installed: Path | None = None) -> None:
@@ -45,7 +30,7 @@ def get_idx(root: Path, folder: str, mirrors: tuple[str, ...], md5s: Mapping[str
         if local is None or not local.exists():
             remote = Remote(tuple(mirror + packed for mirror in mirrors), md5=md5)
             local = fetch(remote, root / DOWNLOADS / folder / packed)
-        _gunzip(local, target)
+        gunzip(local, target)
 
 
 def write_idx(path: Path, array: Array) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from t3cen.data import DATA_SETS
 from t3cen.data.errors import DataError, missing
 from t3cen.data.fakes import MODES, photo
-from t3cen.data.files import FileSource
+from t3cen.data.files import FileSource, visible
 from t3cen.data.natural import LargeNatural, Parts
 from t3cen.data.preparation import Recipe
 
@@ -58,7 +58,7 @@ class KUTomaData(LargeNatural):
             folder = self.root / FOLDER / split / class_name
             if not folder.is_dir():
                 raise missing(self.name, f"folder {split}/{class_name}", folder)
-            found = sorted(path for path in folder.iterdir() if path.suffix.lower() in EXTENSIONS)
+            found = [path for path in visible(folder) if path.suffix.lower() in EXTENSIONS]
             if not found:
                 raise DataError(f"{self.name}: {folder} has no pictures ({', '.join(EXTENSIONS)})")
             paths += found

@@ -18,6 +18,7 @@ from t3cen.data.items import TestItems, TrainItems
 from t3cen.data.module import ColorData, Splits
 from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import generator, permutation
+from t3cen.data.torchvision_files import verify
 
 DIGITS = {"mnist": "MNIST", "fashion": "FashionMNIST"}
 BUNDLED_TEST = 1000
@@ -51,6 +52,21 @@ RECIPES = (
         {"digits": "fashion"},
     ),
 )
+MD5 = {
+    "mnist": {
+        "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+        "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+        "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+        "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+    },
+    "fashion": {
+        "train-images-idx3-ubyte": "f4a8712d7a061bf5bd6d2ca38dc4d50a",
+        "train-labels-idx1-ubyte": "9018921c3c673c538a1fc5bad174d6f9",
+        "t10k-images-idx3-ubyte": "8181f5470baa50b63fa0f6fddb340f0a",
+        "t10k-labels-idx1-ubyte": "15d484375f8d13e6eb1aabb0c3f46965",
+    },
+}
+"""Of the published files, unpacked."""
 
 
 class ColoredDigits:
@@ -154,7 +170,7 @@ class MNIST(ColorData):
         return (low + share * (high - low)) / 360
 
     def _files(self) -> list[tuple[Tensor, Tensor]]:
-        from torchvision import datasets
+        from torchvision.datasets.mnist import read_image_file, read_label_file
 
         folder = self.root / DIGITS[self.digits] / "raw"
         wanted = [f"{part}-{what}-ubyte" for part in ("train", "t10k") for what in ("images-idx3", "labels-idx1")]
@@ -162,15 +178,21 @@ class MNIST(ColorData):
         if absent:
             raise missing(self.name, ", ".join(absent), folder, ["bundled"] if self.digits == "mnist" else [], folder=self._known)
         parts = []
-        for train in (True, False):
+        for images, labels in (wanted[:2], wanted[2:]):
             try:
-                part = getattr(datasets, DIGITS[self.digits])(self.root, train=train, download=False)
-            except (AssertionError, ValueError, RuntimeError) as error:
-                name = wanted[0] if train else wanted[2]
-                raise broken(self._known, folder / name, f"or its labels cannot be read ({error or 'wrong size'})") from error
-            if len(part.data) != len(part.targets):
-                raise DataError(f"{self._known}: {folder} has {len(part.data)} images but {len(part.targets)} labels")
-            parts.append((part.data, part.targets))
+                # not by torchvision's class, which prefers a file `processed/*.pt` of any origin where there is one
+                part = read_image_file(str(folder / images)), read_label_file(str(folder / labels))
+            except Exception as error:  # whatever a damaged file makes the reader stumble over
+                raise broken(
+                    self._known, folder / images, f"or its labels cannot be read ({error or 'wrong size'})", error
+                ) from error
+            if len(part[0]) != len(part[1]):
+                raise DataError(f"{self._known}: {folder} has {len(part[0])} images but {len(part[1])} labels")
+            if part[0].shape[1:] != (28, 28):
+                raise broken(self._known, folder / images, f"has pictures of {tuple(part[0].shape[1:])} pixels, 28 x 28 expected")
+            parts.append(part)
+        if not self.is_fake and [len(grey) for grey, _ in parts] == list(self.published.values()):
+            verify(self._known, folder, MD5[self.digits])
         return parts
 
     @property

@@ -16,7 +16,9 @@ from torch.utils.data import DataLoader, Dataset
 
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK
+from t3cen.data.files import StoredPictures
 from t3cen.data.items import Augmentation, Change, TestItems
+from t3cen.data.labels import check_labels
 from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import permutation
 from t3cen.data.samplers import EpochOrder, Share, TrainLoader
@@ -215,21 +217,34 @@ class ColorData(pl.LightningDataModule):
             for what, items in {"training set": splits.train, **splits.validation, **splits.test}.items():
                 if len(items) == 0:  # type: ignore[arg-type]
                     raise DataError(f"{self.name}: the {what} is empty; is {self.root.absolute()} complete?")
+            for source in splits.sources():
+                if hasattr(source, "labels"):  # where labels follow from the number of the picture, there is none to check
+                    check_labels(self.name, source.labels, self.num_classes, self.root.absolute())
             self._splits = splits
         return self._splits
+
+    def check(self) -> None:
+        """Read every picture that is encoded by itself; arrays are read whole at `setup`.
+
+        Raises:
+            DataError: one cannot be read.
+        """
+        for source in self.splits.sources():
+            if isinstance(source, StoredPictures):
+                source.check()
 
     @property
     def provenance(self) -> dict[str, Any]:
         """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds."""
         splits = self.splits
-        sets = {"train": splits.train, **splits.validation, **{f"test/{k}": v for k, v in splits.test.items()}}
+        sets = splits.sets()
         return {
             "name": self.name,
             "source": "fake" if self.is_fake else self.source,
             "image_size": self.image_size,
             "split_seed": self.split_seed,
             "shift_mode": self.shift_mode,
-            "sizes": {name: len(items) for name, items in sets.items()},  # type: ignore[arg-type]
+            "sizes": {name: len(items) for name, items in sets.items()},
             "fingerprint": fingerprint(sets.values()),
             **splits.provenance,
         }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from t3cen.data import DATA_SETS
 from t3cen.data.download import Remote, extract, fetch, verify, whole_folder
-from t3cen.data.errors import DataError, MissingData
+from t3cen.data.errors import DataError, MissingData, unwritable
 
 if TYPE_CHECKING:
     from t3cen.data.module import ColorData
@@ -64,12 +64,14 @@ def get_archive(root: Path, remote: Remote, folder: str) -> None:
 def get_parquet(repository: str, folder: Path) -> None:
     """Fetch the parquet files of a data set at Hugging Face."""
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
         snapshot_download(repository, repo_type="dataset", local_dir=folder, allow_patterns=["*.parquet"])
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise DataError(f"{repository} could not be downloaded from Hugging Face ({error}); what has come is kept") from error
+    except Exception as error:  # of the hub, of whichever network library it uses, or of the disk
+        if isinstance(error, OSError) and error.errno is not None:
+            raise unwritable(folder, error) from error
+        said = " ".join(str(error).split())
+        raise DataError(f"{repository} could not be downloaded from Hugging Face ({said}); what has come is kept") from error
 
 
 def state(name: str, root: Path) -> tuple[bool, str]:
@@ -82,6 +84,7 @@ def state(name: str, root: Path) -> tuple[bool, str]:
                 if (root / file).exists():
                     verify(remote, root / file)
         data.setup()
+        data.check()
     except MissingData as error:
         return False, f"missing: {error.what} (looked for {error.where})"
     except DataError as error:

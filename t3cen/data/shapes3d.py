@@ -13,13 +13,14 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from t3cen.data import DATA_SETS
+from t3cen.data.checksums import checksum
 from t3cen.data.download import Remote, fetch
 from t3cen.data.errors import missing
 from t3cen.data.items import Change, Source, TestItems, TrainItems, to_float
 from t3cen.data.module import ColorData, Splits
 from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import generator, permutation
-from t3cen.data.shapes3d_files import FILE, H5Shapes, UnpackedShapes, check, unpack, write
+from t3cen.data.shapes3d_files import FILE, SHA256, H5Shapes, UnpackedShapes, check, unpacked, write
 from t3cen.data.shapes3d_render import SHAPES, RenderedShapes
 from t3cen.data.shifts import Multiples, Uniform, shift
 from t3cen.data.transforms import Flip
@@ -28,11 +29,7 @@ WARM, COLD = range(5), range(5, 10)
 BLOCKS = {"A": (WARM, WARM, WARM), "B": (COLD, COLD, COLD), "C": (WARM, WARM, COLD)}
 """Numbers of floor, wall and object hue in each block of 60,000 images (paper, appendix "Hue Shift 3D Shapes")."""
 VARIANTS = {"hue": ("A", "B", "C"), "saturation": ("A", "B", "C"), "hsl": ("A", "B", "steps")}
-PUBLISHED = Remote(
-    ("https://storage.googleapis.com/3d-shapes/3dshapes.h5",),
-    267_573_662,
-    sha256="0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785",
-)
+PUBLISHED = Remote(("https://storage.googleapis.com/3d-shapes/3dshapes.h5",), 267_573_662, sha256=SHA256)
 
 
 def get(root: Path) -> None:
@@ -160,7 +157,7 @@ class Shapes3D(ColorData):
             train=TrainItems(base, rows["train"], Flip() if self.flip else None, self.augmentation, self.seed),
             validation={name: TestItems(base, rows["validation"]) for name in self.validation_names},
             test=tests,
-            provenance={"variant": self.variant, "file": FILE if self.source == "files" else None},
+            provenance={"variant": self.variant, **(self._compared() if self.source == "files" else {"file": None})},
         )
 
     def rows(self) -> dict[str, Tensor]:
@@ -186,6 +183,13 @@ class Shapes3D(ColorData):
             return {"B": Uniform(**self.ranges, mode=self.shift_mode), "steps": steps}
         return {}
 
+    def _compared(self) -> dict[str, Any]:
+        """The file, and whether it is the published one; for the provenance."""
+        known: dict[str, Any] = {"file": FILE, "complete": self._digest == SHA256}
+        if not known["complete"]:
+            known["incomplete"] = f"{FILE} has SHA-256 {self._digest}, {SHA256} is published"
+        return known
+
     def _sources(self) -> dict[str, Source]:
         blocks = tuple(BLOCKS) if self.variant == "hue" else ("A",)
         if self.source == "rendered":
@@ -194,14 +198,13 @@ class Shapes3D(ColorData):
         if not path.is_file():
             raise missing(self.name, FILE, path, ["rendered"])
         check(path)
+        self._digest = checksum(path, "sha256")
         file = H5Shapes(path)
         if file.runs_quickly():
             return dict.fromkeys(blocks, file)
-        unpacked: dict[str, Source] = {}
+        sources: dict[str, Source] = {}
         for block in blocks:
             # the published file is compressed across images, so that one image costs as much as thousands
-            target = self.root / f"{path.stem}_block{block}.npy"
-            if not target.is_file() or target.stat().st_mtime < path.stat().st_mtime:
-                unpack(path, target, block_rows(block))
-            unpacked[block] = UnpackedShapes(target, block_rows(block))
-        return unpacked
+            rows = block_rows(block)
+            sources[block] = UnpackedShapes(unpacked(path, self._digest, block, rows), rows)
+        return sources

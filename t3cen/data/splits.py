@@ -20,6 +20,14 @@ class Splits:
     test: Mapping[str, Dataset[Any]]
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    def sets(self) -> dict[str, Any]:
+        """All sets by name, tests as `test/<name>`."""
+        return {"train": self.train, **self.validation, **{f"test/{name}": items for name, items in self.test.items()}}
+
+    def sources(self) -> list[Any]:
+        """Where the pictures of all sets come from, each once."""
+        return list({id(items.source): items.source for items in self.sets().values()}.values())
+
 
 def fingerprint(sets: Iterable[Any], pictures: int = 16) -> str:
     """16 hex digits that tell apart other pictures, labels or splits: of evenly spaced stored pictures of each set."""

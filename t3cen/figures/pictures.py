@@ -44,7 +44,7 @@ def examples(
         raise ValueError(f"size must be at least 1 pixel, got {size}")
     path = Path(where)
     if not path.exists() and not (CONF / "data" / f"{where}.yaml").exists():
-        known = ", ".join(sorted(file.stem for file in (CONF / "data").glob("*.yaml")))
+        known = ", ".join(sorted(file.stem for file in (CONF / "data").glob("[!.]*.yaml")))
         raise ValueError(f"{where!r} is neither a file, nor a folder, nor a data set; data sets are {known}")
     if path.exists():
         images = [read_image(file) for file in evenly(image_files(path), count + skip)]

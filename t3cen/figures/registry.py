@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def names() -> list[str]:
     """Every figure there is."""
-    return sorted(path.stem for path in (CONF / "figure").glob("*.yaml"))
+    return sorted(path.stem for path in (CONF / "figure").glob("[!.]*.yaml"))
 
 
 def configure(name: str, overrides: Sequence[str] = ()) -> DictConfig:

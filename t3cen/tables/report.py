@@ -109,7 +109,7 @@ def _has_numbers(table: Table, outputs: Path) -> bool:
 
 
 def _figures(folder: Path) -> Iterator[Drawing]:
-    for path in sorted(folder.glob("*.png")):
+    for path in sorted(folder.glob("[!.]*.png")):
         record = path.with_suffix(".json")
         command = json.loads(record.read_text(encoding="utf-8")).get("command", "") if record.exists() else ""
         uri = "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()

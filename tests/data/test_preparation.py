@@ -1,5 +1,6 @@
 """What prepare_data does: states, fakes, imports and pictures."""
 
+import errno
 import itertools
 import json
 import math
@@ -11,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 from omegaconf import OmegaConf
 from PIL import Image
@@ -79,6 +82,48 @@ def test_damaged_and_incomplete(fakes, tmp_path):
     assert "MD5" in line
 
 
+@pytest.mark.parametrize(
+    ("name", "folder", "content"),
+    [("camelyon", "camelyon17_v1.0", b""), ("pets", "oxford-iiit-pet", b"cut"), ("smallnorb", "smallnorb", b"")],
+)
+def test_every_file_is_looked_at(fakes, tmp_path, name, folder, content):
+    """A table that lists everything is not enough: the last picture alone is damaged."""
+    shutil.copytree(fakes / folder, tmp_path / folder)
+    assert state(name, tmp_path)[1].startswith("incomplete: ")
+    if name == "smallnorb":
+        path = next((tmp_path / folder).glob("test-*"))
+        table = pyarrow.parquet.read_table(path)
+        images = [*table["image_lt"].to_pylist()[:-1], {"bytes": content, "path": None}]
+        pyarrow.parquet.write_table(table.set_column(0, "image_lt", pyarrow.array(images, table.schema.field(0).type)), path)
+    else:
+        sorted(path for path in (tmp_path / folder).rglob("*") if path.suffix in (".png", ".jpg"))[-1].write_bytes(content)
+    whole, line = state(name, tmp_path)
+    assert not whole
+    assert line.startswith(f"damaged: {name}: ")
+    assert "is no readable picture" in line
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (
+            ConnectionError("no\nnetwork"),
+            r"Ramos-Ramos/smallnorb could not be downloaded .*\(no network\); what has come is kept",
+        ),
+        (RuntimeError("timed out"), r"could not be downloaded .*\(timed out\)"),
+        (OSError(errno.ENOSPC, "No space left on device"), r"smallnorb cannot be written \(No space left on device\)"),
+    ],
+)
+def test_a_hub_that_fails_is_told_in_one_line(monkeypatch, tmp_path, raised, told):
+    def fail(*_, **__):
+        raise raised
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
+    with pytest.raises(DataError, match=told) as error:
+        RECIPES["smallnorb"].get(tmp_path)
+    assert "\n" not in str(error.value)
+
+
 def test_fakes_and_real_data_never_mix(tmp_path):
     (tmp_path / "MNIST").mkdir()
     with pytest.raises(ValueError, match="is not empty and holds no fakes"):
@@ -127,6 +172,22 @@ class TestCoco:
         assert (ripe == (200, 0, 0)).all()
         data = KUTomaData(root=tmp_path, image_size=16, validation_fraction=0)
         assert len(data.splits.train) == 2
+        assert state("kutomadata", tmp_path) == (True, "complete: train 1, validation 1, test/test 2")
+
+    @pytest.mark.parametrize("damage", ["another picture", "list"])
+    def test_files_are_compared_with_what_was_written(self, laboro, tmp_path, damage):
+        """Another picture can be read as well as the first; so can one with a flipped bit, if it is a JPEG."""
+        import_coco(laboro, tmp_path)
+        folder = tmp_path / "kutomadata"
+        path = next((folder / "test" / "ripe").iterdir())
+        Image.new("RGB", (30, 30)).save(path)
+        if damage == "list":
+            (folder / "SHA256SUMS").write_bytes(b"\xff\x00")
+        whole, line = state("kutomadata", tmp_path)
+        assert not whole
+        told = "SHA256SUMS lists in line 1 what cannot be read" if damage == "list" else f"{path} has SHA-256"
+        assert line.startswith("damaged: kutomadata: ")
+        assert told in line
 
     def test_photographs_of_one_name_in_two_folders_are_two(self, laboro, tmp_path):
         path = laboro / "annotations" / "train.json"
@@ -147,6 +208,51 @@ class TestCoco:
     def test_half_ripe_may_count_as_unripe(self, laboro, tmp_path):
         counts = import_coco(laboro, tmp_path, unripe=("green", "half_ripened"))
         assert counts["train/unripe"] == 2
+
+    @pytest.mark.parametrize(
+        ("size", "red"), [({}, False), ({"width": 60, "height": 80}, False), ({"width": 80, "height": 60}, True)]
+    )
+    def test_boxes_count_the_pixels_their_sizes_say(self, laboro, tmp_path, size, red):
+        """The camera was held upright: 80 x 60 pixels are stored, 60 x 80 shown, and there the red square is elsewhere."""
+        exif = Image.Exif()
+        exif[274] = 6
+        for split in ("train", "test"):
+            with Image.open(laboro / split / "one.png") as image:
+                image.save(laboro / split / "one.png", exif=exif)
+            path = laboro / "annotations" / f"{split}.json"
+            content = json.loads(path.read_text())
+            content["images"][0] |= size
+            content["annotations"] = [{**box, "bbox": [10, 10, 20, 30]} for box in content["annotations"]]
+            path.write_text(json.dumps(content))
+        import_coco(laboro, tmp_path)
+        crop = np.asarray(Image.open(next((tmp_path / "kutomadata" / "test" / "ripe").iterdir())))
+        assert (crop == (200, 0, 0)).all() == red
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"bbox": [70, 10, 30, 30]}, r"a box \[70, 10, 30, 30\] that leaves one.png of 80 x 60 pixels"),
+            ({"bbox": [10, 10, 30]}, r"a box \[10, 10, 30\] on one.png, four numbers are expected"),
+            ({"category_id": 9}, "is no COCO instances file .*KeyError: 9"),
+            ({"image_id": 8}, "is no COCO instances file .*image_id 8"),
+        ],
+    )
+    def test_wrong_annotations(self, laboro, tmp_path, change, told):
+        path = laboro / "annotations" / "train.json"
+        content = json.loads(path.read_text())
+        content["annotations"][0] |= change
+        path.write_text(json.dumps(content))
+        with pytest.raises(DataError, match=rf"train\.json (has )?{told}"):
+            import_coco(laboro, tmp_path)
+        assert not (tmp_path / "kutomadata").exists()
+
+    def test_sizes_of_another_picture(self, laboro, tmp_path):
+        path = laboro / "annotations" / "train.json"
+        content = json.loads(path.read_text())
+        content["images"][0] |= {"width": 800, "height": 600}
+        path.write_text(json.dumps(content))
+        with pytest.raises(DataError, match=r"has boxes for 800 x 600 pixels, but .*one\.png has 80 x 60"):
+            import_coco(laboro, tmp_path)
 
     def test_errors_leave_nothing(self, laboro, tmp_path):
         (laboro / "test" / "one.png").write_bytes(b"no")

@@ -36,14 +36,23 @@ def one_after_the_other(norm, shortcut):
     return call, plain
 
 
-SHORTCUTS = pytest.mark.parametrize("shortcut", [None, SHORTCUT, SHORTCUT[:1], SHORTCUT.float()], ids=["no", "", "broad", "single"])
+SHORTCUTS = pytest.mark.parametrize(
+    "shortcut", [None, SHORTCUT, SHORTCUT[:1], SHORTCUT.float()], ids=["no", "", "broad", "single"]
+)
 
 
 @SHORTCUTS
 @pytest.mark.parametrize("train", [True, False])
 @pytest.mark.parametrize(
     "activation",
-    [None, nn.ReLU(inplace=True), nn.GELU(), nn.PReLU(), nn.LeakyReLU(0.1, inplace=True), GroupActivation(nn.ReLU(), CyclicProduct(5))],
+    [
+        None,
+        nn.ReLU(inplace=True),
+        nn.GELU(),
+        nn.PReLU(),
+        nn.LeakyReLU(0.1, inplace=True),
+        GroupActivation(nn.ReLU(), CyclicProduct(5)),
+    ],
     ids=lambda module: type(module).__name__,
 )
 def test_is_norm_sum_and_activation_one_after_the_other(activation, train, shortcut):
@@ -54,7 +63,9 @@ def test_is_norm_sum_and_activation_one_after_the_other(activation, train, short
         inputs = [MAPS.clone().requires_grad_() for _ in range(2)]
         outputs = [norm(inputs[0], shortcut), call(inputs[1])]
         torch.testing.assert_close(*outputs)
-        torch.testing.assert_close(*(torch.autograd.grad(out.square().sum(), f)[0] for out, f in zip(outputs, inputs, strict=True)))
+        torch.testing.assert_close(
+            *(torch.autograd.grad(out.square().sum(), f)[0] for out, f in zip(outputs, inputs, strict=True))
+        )
         torch.testing.assert_close({k: v for k, v in norm.state_dict().items() if "activation" not in k}, plain.state_dict())
         assert torch.equal(MAPS, inputs[0])
 
