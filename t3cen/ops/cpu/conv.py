@@ -69,9 +69,13 @@ def _chosen(shape: Shape, packed: bool, mode: str) -> CompiledConv | None:
     if library is None or not shape.batch:
         return None
     conv, fewer = CompiledConv(library), min(shape.inputs, shape.outputs)
-    # Channels fill vectors, and half of one is nothing.
-    wide = fewer > conv.lanes // 2 and (shape.kernel > 1 or conv.lanes < 16 or fewer <= MOST_POINTWISE)
-    return conv if packed or wide or conv.takes_few(shape) else None
+    # Channels fill vectors, and half of one is nothing, unless Winograd's filtering saves more.
+    taken = fewer > conv.lanes // 2
+    if shape.kernel == 1:
+        taken &= conv.lanes < 16 or fewer <= MOST_POINTWISE
+    elif shape.stride == 1:
+        taken |= conv.lanes < 16 or conv.takes_few(shape)
+    return conv if taken or packed else None
 
 
 class CompiledConv:
