@@ -1,25 +1,32 @@
-"""A trained network as a `torch.export` program or an ONNX file, with a batch of any size."""
+"""A trained network as a `torch.export` program or an ONNX file, for batches and images of any size."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.export import Dim, ExportedProgram
 
 from t3cen.nn.inference import for_inference
+from t3cen.ops import DECOMPOSITIONS
 
 
 def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedProgram:
-    """The network, ready for inference (`t3cen.nn.inference`), as a `torch.export` program from `(B, 3, H, W)` to logits, B free.
+    """The network, ready for inference (`t3cen.nn.inference`), as a `torch.export` program from `(B, 3, H, W)` to logits.
+
+    B, H and W are free, above the smallest image that the network takes. The program is made of PyTorch's own operations.
 
     Args:
         network: e.g. from `t3cen.models.build`; it is not modified.
-        image_size: height and width, fixed in the program.
+        image_size: height and width of the images that it is traced with.
     """
-    frozen, example = _prepared(network, image_size)
-    return torch.export.export(frozen, (example,), dynamic_shapes=({0: Dim("batch")},))
+    # A batch of one would be taken for a constant.
+    generator = torch.Generator().manual_seed(0)
+    example = torch.rand(2, 3, *image_size, generator=generator).to(next(network.parameters()))
+    free = dict.fromkeys((0, 2, 3), Dim.DYNAMIC)
+    program = torch.export.export(for_inference(network, example), (example,), dynamic_shapes=(free,))
+    return program.run_decompositions(DECOMPOSITIONS)
 
 
 def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Path) -> Path:
@@ -28,22 +35,7 @@ def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Pat
     Raises:
         ImportError: the packages `onnx` and `onnxscript` are missing; install `t3cen[export]`.
     """
-    frozen, example = _prepared(network, image_size)
-    torch.onnx.export(
-        frozen,
-        (example,),
-        str(path),
-        input_names=["image"],
-        output_names=["logits"],
-        dynamic_shapes=({0: Dim("batch")},),
-        dynamo=True,
-        verbose=False,
-    )
+    program = export_program(network, image_size)
+    names = {"input_names": ["image"], "output_names": ["logits"]}
+    torch.onnx.export(program, (), str(path), **names, dynamo=True, verbose=False)  # type: ignore[arg-type]
     return Path(path)
-
-
-def _prepared(network: nn.Module, image_size: tuple[int, int]) -> tuple[nn.Module, Tensor]:
-    # A batch of one would be taken for a constant.
-    generator = torch.Generator().manual_seed(0)
-    example = torch.rand(2, 3, *image_size, generator=generator).to(next(network.parameters()))
-    return for_inference(network, example), example

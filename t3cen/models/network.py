@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from t3cen.nn import GroupBatchNormAct2d
 from t3cen.nn.liftings.base import Lifting
 
 
@@ -24,6 +25,11 @@ NonlinearFactory = Callable[[nn.Module], nn.Module]
 
 MaxPoolFactory = Callable[[int], nn.Module]
 """Makes max-pooling over the plane, `(B, G, C, H, W) -> (B, G, C, H // size, W // size)`, from the side of its windows."""
+
+
+def norm_act(channels: int, nonlinear: NonlinearFactory) -> GroupBatchNormAct2d:
+    """Batch norm and ReLU on functions on the group, between which a shortcut may be added."""
+    return GroupBatchNormAct2d(channels, activation=nonlinear(nn.ReLU()))
 
 
 class Normalize(nn.Module):

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
+from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize, norm_act
 from t3cen.nn import GroupBatchNorm2d
-from t3cen.nn.checkpointing import RecomputedSequential
+from t3cen.nn.checkpointing import CheckpointedSequential
 from t3cen.nn.liftings.base import Lifting
-from t3cen.nn.norm import normalized
-from t3cen.nn.sequential import Sequential
 
 
 def _shortcut(conv: ConvFactory, in_channels: int, out_channels: int, stride: int) -> nn.Module:
@@ -28,15 +26,14 @@ class BasicBlock(nn.Module):
     def __init__(self, conv: ConvFactory, nonlinear: NonlinearFactory, in_channels: int, width: int, stride: int) -> None:
         super().__init__()
         self.conv1 = conv(in_channels, width, 3, stride=stride, padding=1)
-        self.norm1 = GroupBatchNorm2d(width)
+        self.norm1 = norm_act(width, nonlinear)
         self.conv2 = conv(width, width, 3, padding=1)
-        self.norm2 = GroupBatchNorm2d(width)
+        self.norm2 = norm_act(width, nonlinear)
         self.shortcut = _shortcut(conv, in_channels, width, stride)
-        self.relu = nonlinear(nn.ReLU(inplace=True))
 
     def forward(self, f: Tensor) -> Tensor:
-        out = normalized(self.norm1, self.relu, self.conv1(f))
-        return normalized(self.norm2, self.relu, self.conv2(out), self.shortcut(f))
+        out = self.norm1(self.conv1(f))
+        return self.norm2(self.conv2(out), self.shortcut(f))
 
 
 class Bottleneck(nn.Module):
@@ -48,18 +45,17 @@ class Bottleneck(nn.Module):
         super().__init__()
         out_channels = width * self.expansion
         self.conv1 = conv(in_channels, width, 1)
-        self.norm1 = GroupBatchNorm2d(width)
+        self.norm1 = norm_act(width, nonlinear)
         self.conv2 = conv(width, width, 3, stride=stride, padding=1)
-        self.norm2 = GroupBatchNorm2d(width)
+        self.norm2 = norm_act(width, nonlinear)
         self.conv3 = conv(width, out_channels, 1)
-        self.norm3 = GroupBatchNorm2d(out_channels)
+        self.norm3 = norm_act(out_channels, nonlinear)
         self.shortcut = _shortcut(conv, in_channels, out_channels, stride)
-        self.relu = nonlinear(nn.ReLU(inplace=True))
 
     def forward(self, f: Tensor) -> Tensor:
-        out = normalized(self.norm1, self.relu, self.conv1(f))
-        out = normalized(self.norm2, self.relu, self.conv2(out))
-        return normalized(self.norm3, self.relu, self.conv3(out), self.shortcut(f))
+        out = self.norm1(self.conv1(f))
+        out = self.norm2(self.conv2(out))
+        return self.norm3(self.conv3(out), self.shortcut(f))
 
 
 class ResNet(Network):
@@ -97,15 +93,14 @@ class ResNet(Network):
         super().__init__()
         self.lifting = lifting
         self.normalize = Normalize(mean, std)
-        relu = nonlinear(nn.ReLU(inplace=True))
-        self.stem = Sequential(stem(3, widths[0], 3, padding=1), GroupBatchNorm2d(widths[0]), relu)
+        self.stem = nn.Sequential(stem(3, widths[0], 3, padding=1), norm_act(widths[0], nonlinear))
         channels, stages = widths[0], []
         for stage, (depth, width) in enumerate(zip(depths, widths, strict=True)):
             blocks: list[nn.Module] = []
             for position in range(depth):
                 blocks.append(block(conv, nonlinear, channels, width, stride=2 if stage and not position else 1))
                 channels = width * block.expansion
-            stages.append(RecomputedSequential(*blocks) if recompute else nn.Sequential(*blocks))
+            stages.append(CheckpointedSequential(*blocks) if recompute else nn.Sequential(*blocks))
         self.stages = nn.Sequential(*stages)
         self.pool = pool
         self.channels = channels

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, NonlinearFactory, Normalize
-from t3cen.nn import GroupBatchNorm2d
-from t3cen.nn.checkpointing import RecomputedSequential
+from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, NonlinearFactory, Normalize, norm_act
+from t3cen.nn.checkpointing import CheckpointedSequential
 from t3cen.nn.liftings.base import Lifting
-from t3cen.nn.sequential import Sequential
 
 
 class Z2CNN(Network):
@@ -47,15 +46,17 @@ class Z2CNN(Network):
         super().__init__()
         self.lifting = lifting
         self.normalize = Normalize(mean, std)
-        layers: list[nn.Module] = []
-        starts = []
+        layers: OrderedDict[str, nn.Module] = OrderedDict()
+        starts, place = [], 0
         for depth in range(6):
             starts.append(len(layers))
-            layers += [conv(width, width, 3) if depth else stem(3, width, 3), GroupBatchNorm2d(width)]
-            layers.append(nonlinear(nn.ReLU(inplace=True)))
+            layers[str(place)] = conv(width, width, 3) if depth else stem(3, width, 3)
+            layers[str(place + 1)] = norm_act(width, nonlinear)
+            place += 3  # names count ReLU as a layer
             if depth == 1:
-                layers.append(max_pool(2))
-        self.layers = RecomputedSequential(*layers, starts=starts) if recompute else Sequential(*layers)
+                layers[str(place)] = max_pool(2)
+                place += 1
+        self.layers = CheckpointedSequential(layers, starts=starts) if recompute else nn.Sequential(layers)
         self.channels = width
         self.classifier = conv(width, num_classes, 4, bias=True)
         self.pool = pool

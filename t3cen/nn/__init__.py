@@ -12,7 +12,7 @@ from t3cen.nn.liftings.lcer import LCERLifting
 from t3cen.nn.liftings.plain import GrayLifting, IdentityLifting
 from t3cen.nn.liftings.rgb import RGBLifting
 from t3cen.nn.liftings.scale import ScaleLifting
-from t3cen.nn.norm import GroupBatchNorm2d
+from t3cen.nn.norm import GroupBatchNorm2d, GroupBatchNormAct2d
 from t3cen.nn.planar import Planar
 from t3cen.nn.pool import GroupPool
 
@@ -24,6 +24,7 @@ __all__ = [
     "GrayLifting",
     "GroupActivation",
     "GroupBatchNorm2d",
+    "GroupBatchNormAct2d",
     "GroupConv2d",
     "GroupMaxPool2d",
     "GroupPool",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
@@ -9,34 +10,32 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from t3cen.nn.sequential import Sequential
 
+class CheckpointedSequential(nn.Sequential):
+    """`nn.Sequential` that in training keeps only the inputs of its blocks for the backward pass, and makes the rest again.
 
-class RecomputedSequential(Sequential):
-    """`Sequential` that in training keeps only the inputs of its blocks for the backward pass, and makes the rest again.
-
-    Outputs, gradients, buffers and the names in `state_dict` are those of `Sequential`.
+    Outputs, gradients, buffers and the names in `state_dict` are those of `nn.Sequential`.
 
     Args:
         modules: as in `nn.Sequential`; the first of a block does not modify its input in place.
         starts: index of the first module of each block, the first one 0; None makes every module a block.
     """
 
-    def __init__(self, *modules: nn.Module, starts: Sequence[int] | None = None) -> None:
-        super().__init__(*modules)
-        self.starts = tuple(range(len(modules)) if starts is None else starts)
+    def __init__(self, *modules: nn.Module | OrderedDict[str, nn.Module], starts: Sequence[int] | None = None) -> None:
+        super().__init__(*modules)  # type: ignore[arg-type]
+        self.starts = tuple(range(len(self)) if starts is None else starts)
 
     def forward(self, input: Tensor) -> Tensor:
         if not self.training:
             return super().forward(input)
         modules = list(self)
         for start, end in zip(self.starts, [*self.starts[1:], len(modules)], strict=True):
-            input = recomputed(Sequential(*modules[start:end]), input)
+            input = checkpointed(nn.Sequential(*modules[start:end]), input)
         return input
 
 
 @torch.compiler.disable
-def recomputed(module: nn.Module, input: Tensor) -> Tensor:
+def checkpointed(module: nn.Module, input: Tensor) -> Tensor:
     """`module(input)`, of which the input alone is kept for the backward pass, where the rest is made again.
 
     The second forward pass draws the random numbers of the first and works on copies of the buffers: a batch normalisation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -79,8 +79,8 @@ class GroupConv2d(nn.Module):
             self.padding = _pair("padding", padding, 0)
         self.padding_mode = padding_mode
         self.backend = backend
-        self.weight = nn.Parameter(torch.empty(out_channels, in_channels, *group.orders, *self.kernel_size))
-        self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.weight = nn.Parameter(torch.empty(self.out_channels, self.in_channels, *group.orders, *self.kernel_size))
+        self.bias = nn.Parameter(torch.empty(self.out_channels)) if bias else None
         self._cache = FilterCache()
         self.register_buffer("fixed", None)
         self.reset_parameters()
@@ -189,6 +189,8 @@ class GroupConv2d(nn.Module):
             )
         if input.shape[2] != self.in_channels:
             raise ValueError(f"{input.shape[2]} channels in the input {tuple(input.shape)}, {self.in_channels} expected")
+        if not input.is_floating_point():
+            raise ValueError(f"the input holds {input.dtype}, real floating-point numbers expected")
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> GroupConv2d:
         def apply(tensor: Tensor) -> Tensor:
@@ -205,16 +207,16 @@ class GroupConv2d(nn.Module):
 
 
 def _pair(name: str, value: int | Pair, least: int) -> Pair:
-    pair = (value, value) if isinstance(value, int) else tuple(value)
-    if len(pair) != 2 or not all(isinstance(v, int) and v >= least for v in pair):
+    pair = (value, value) if isinstance(value, Integral) else tuple(cast(Pair, value))
+    if len(pair) != 2 or not all(isinstance(v, Integral) and v >= least for v in pair):
         raise ValueError(f"{name} must be a whole number >= {least}, or two of them, got {value!r}")
-    return pair
+    return int(pair[0]), int(pair[1])
 
 
 def _at_least(least: int, name: str, value: int) -> int:
-    if not isinstance(value, int) or value < least:
+    if not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
-    return value
+    return int(value)
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

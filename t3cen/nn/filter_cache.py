@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 
-
 class FilterCache:
     """Holds one tensor made from parameters, and makes it anew whenever one of them has changed.
 
@@ -49,4 +48,5 @@ class FilterCache:
 
 
 def _lasting(parameter: Tensor) -> bool:
-    return isinstance(parameter, nn.Parameter) and parameter.device.type == "cpu" and not parameter.is_inference()
+    real = isinstance(parameter, nn.Parameter) and type(parameter.detach()) is Tensor  # not a tracer's
+    return real and parameter.device.type == "cpu" and not parameter.is_inference()

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 from t3cen.nn.checks import check_own_parameters
 from t3cen.nn.conv import GroupConv2d
+from t3cen.nn.norm import GroupBatchNormAct2d, ResidualActivation
 
 CONVOLUTIONS = (GroupConv2d, nn.Conv2d)
 """Layers whose output channel c is linear in `weight[c]`, plus `bias[c]`."""
@@ -21,9 +21,9 @@ CONVOLUTIONS = (GroupConv2d, nn.Conv2d)
 def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
     """A copy in evaluation mode that computes the same with less: batch norms folded, filters transformed once.
 
-    Every batch norm that takes the output of a convolution becomes `nn.Identity`, its scale and shift part of the filters and
-    the bias of that convolution; which these are is seen by running `example`. Then every group convolution of the Fourier
-    backend keeps its transformed filters alone (`GroupConv2d.fix_filters`). The copy is an ordinary module, to be moved,
+    Every batch norm that takes the output of a convolution becomes `nn.Identity`, or what it did behind the norm. Its scale and
+    shift become part of the filters and the bias of that convolution; which these are is seen by running `example`. Then every
+    group convolution of the Fourier backend keeps its transformed filters alone (`GroupConv2d.fix_filters`). The copy is an ordinary module, to be moved,
     pickled, exported, saved and loaded into another such copy, but it is not for training: its filters are constants, and
     it has no statistics to update.
 
@@ -43,7 +43,7 @@ def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
         want = made(example)
         for conv, norm in _pairs(made, example):
             _fold(made.get_submodule(conv), made.get_submodule(norm))
-            made.set_submodule(norm, nn.Identity())
+            made.set_submodule(norm, _without_norm(made.get_submodule(norm)))
         for module in made.modules():
             if isinstance(module, GroupConv2d):
                 module.fix_filters()
@@ -66,7 +66,7 @@ def _pairs(network: nn.Module, example: Tensor) -> list[tuple[str, str]]:
         # Hooks keep the tensors themselves, so that none takes the place of another in memory.
         if isinstance(module, CONVOLUTIONS):
             hooks.append(module.register_forward_hook(lambda _, __, output, name=name: outputs[name].append(output)))
-        elif isinstance(module, _BatchNorm) and module.running_mean is not None:
+        elif isinstance(module, nn.BatchNorm2d) and module.running_mean is not None:
             hooks.append(module.register_forward_pre_hook(lambda _, args, name=name: inputs[name].append(args[0])))
     try:
         network(example)
@@ -85,3 +85,7 @@ def _fold(conv: Any, norm: Any) -> None:
     conv.weight, conv.bias = fuse_conv_bn_weights(
         conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
     )
+
+
+def _without_norm(norm: nn.Module) -> nn.Module:
+    return ResidualActivation(norm.activation) if isinstance(norm, GroupBatchNormAct2d) else nn.Identity()

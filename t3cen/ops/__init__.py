@@ -4,19 +4,29 @@ Each is an operator of PyTorch's (`operator.py`) with a kernel in plain operatio
 every device, and perhaps a compiled one for the CPU (`cpu/`, which nobody else imports; `kernels.py` switches it off).
 """
 
-from t3cen.ops.cpu import products as _products  # registers kernels
+from t3cen.ops.axes import along_axes
+from t3cen.ops.cpu import norm, products, relu, transform  # noqa: F401  they register kernels
 from t3cen.ops.direct import direct_group_conv2d, in_precision_of
 from t3cen.ops.fourier import fourier_group_conv2d, transform_filters
 from t3cen.ops.geometry import ConvGeometry
 from t3cen.ops.group_conv import BACKENDS, choose_backend, precision
+from t3cen.ops.norm import batch_norm_act
+from t3cen.ops.operator import DECOMPOSITIONS
+from t3cen.ops.relu import band_limited_relu
+from t3cen.ops.unit_range import unit_range
 
 __all__ = [
     "BACKENDS",
+    "DECOMPOSITIONS",
     "ConvGeometry",
+    "along_axes",
+    "band_limited_relu",
+    "batch_norm_act",
     "choose_backend",
     "direct_group_conv2d",
     "fourier_group_conv2d",
     "in_precision_of",
     "precision",
     "transform_filters",
+    "unit_range",
 ]

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from t3cen.ops import transform
 from t3cen.ops.geometry import ConvGeometry, Pair
 from t3cen.ops.operator import one_by_one, operator
-from t3cen.ops.transform import exact, group_transform, rank
+from t3cen.ops.transform import group_transform, rank
 
 
 def transform_filters(weight: Tensor, orders: tuple[int, ...], reversed: bool = False) -> Tensor:
@@ -76,7 +76,9 @@ def reference(
     maps = transformed.view(-1, rows * input.shape[2], *input.shape[3:])
     products = F.conv2d(maps, filters, bias, stride, padding, dilation, rows)
     by_product = products.unflatten(1, (rows, -1)).flatten(2)
-    return transform.reference(by_product, orders, "output", False, False).to(filters.dtype).unflatten(2, (-1, *products.shape[2:]))
+    return (
+        transform.reference(by_product, orders, "output", False, False).to(filters.dtype).unflatten(2, (-1, *products.shape[2:]))
+    )
 
 
 def _fake(
@@ -87,7 +89,7 @@ def _fake(
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> tuple[Tensor, Tensor]:
-    input, filters, bias, *ctx.how = inputs
+    input, filters, _, *ctx.how = inputs
     # The input's transform, 1.25 to 1.5 times as large, is made again in the backward pass.
     return input, filters
 
@@ -212,7 +214,9 @@ def fourier_conv2d_backward(
     )
     to_input = _room(input, False)
     if needed[0]:
-        to_input = transform.reference(to_maps.view(*transformed.shape), orders, "signal", True, False).to(input.dtype).view(input.shape)
+        to_input = (
+            transform.reference(to_maps.view(*transformed.shape), orders, "signal", True, False).to(input.dtype).view(input.shape)
+        )
     return to_input, to_filters if needed[1] else _room(filters, False)
 
 

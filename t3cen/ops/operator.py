@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ NAMESPACE = "t3cen"
 _LIBRARY = Library(NAMESPACE, "DEF")
 
 Kernel = Callable[..., Any]
+DECOMPOSITIONS: dict[Any, Kernel] = {}
+"""Of every operator, the same in PyTorch's own operations: for programs that run where this package is not installed."""
 
 
 def operator(
@@ -63,9 +66,12 @@ def operator(
         _LIBRARY.define(schema)
         _LIBRARY.impl(name, _in_own_precision(kernel), "CompositeExplicitAutograd")
         op = getattr(torch.ops.t3cen, name).default
+        DECOMPOSITIONS[op] = kernel
 
         def forward(*args: Any) -> Any:
             return op(*args)
+
+        forward.__signature__ = inspect.signature(forward)  # type: ignore[attr-defined]  # asked for at every call
 
         def call(*args: Any) -> Any:
             # Compilers take an operator that has a gradient; torch.func and forward mode need a Function around it.
@@ -103,6 +109,11 @@ def _in_own_precision(kernel: Kernel) -> Kernel:
             return kernel(*args)
 
     return run
+
+
+def as_own(result: Tensor) -> Tensor:
+    """A kernel's result that may be a view, as a tensor of its own: autograd lets nobody change views that operators give in place."""
+    return result.new_empty(0).set_(result)
 
 
 def one_by_one(call: Kernel, info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:

@@ -18,12 +18,12 @@ def parameters(network: nn.Module) -> int:
 def macs(network: nn.Module, image_size: tuple[int, int], device: torch.device | str = "cpu") -> int:
     """Multiply-accumulates of one forward pass of one image `(H, W)`, convolutions and matrix products.
 
-    Transforms of filters are among them, as in a step of training, also where the network has kept transformed ones.
+    Transforms of filters are among them, as in a step of training.
     """
     was_training = network.training
     network.eval()
     try:
-        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        with torch.enable_grad(), FlopCounterMode(display=False) as counter:
             network(torch.full((1, 3, *image_size), 0.5, device=device))
     finally:
         network.train(was_training)

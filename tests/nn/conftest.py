@@ -2,7 +2,7 @@
 
 import pytest
 
-from t3cen.ops.cpu import kernels
+from t3cen.ops import kernels
 
 
 @pytest.fixture

@@ -122,8 +122,8 @@ def test_starts_as_the_published_layer_does():
 
 
 def test_only_hue_is_transformed():
-    assert LCERConv2d(8, 8, 3, ColorGroup(1, 3)).signal.shape == (1, 1)
-    assert LCERConv2d(8, 8, 3, ColorGroup(4, 3)).signal.shape == (5, 4)
+    assert LCERConv2d(8, 8, 3, ColorGroup(1, 3)).transformed_filters(torch.float32).shape == (3 * 8, 3 * 8, 3, 3)
+    assert LCERConv2d(8, 8, 3, ColorGroup(4, 3)).transformed_filters(torch.float32).shape == (5 * 3 * 8, 3 * 8, 3, 3)
 
 
 def test_every_parameter_gets_a_gradient_and_nothing_else_is_saved():

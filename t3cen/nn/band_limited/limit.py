@@ -10,9 +10,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from t3cen.algebra.band import fine_orders, interpolation, mean_projection, projection, translation, whole
+from t3cen.algebra.band import fine_orders, interpolation, projection, translation, whole
 from t3cen.algebra.bilinear import Matrix
 from t3cen.groups import CyclicProduct
+from t3cen.ops import along_axes
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,6 @@ def shift(f: Tensor, group: CyclicProduct, element: Sequence[float]) -> Tensor:
     return along_axes([torch.as_tensor(m).to(f) for m in moved], f)
 
 
-def along_axes(matrices: Sequence[Tensor], f: Tensor) -> Tensor:
-    """Apply one matrix `(m_i, n_i)` along each factor of the group: `(B, n_1 n_2 ..., *rest)` -> `(B, m_1 m_2 ..., *rest)`."""
-    batch, tail, done, left = f.shape[0], f.shape[2:], 1, math.prod(f.shape[1:])
-    for matrix in matrices:
-        rows, columns = matrix.shape
-        left //= columns
-        if rows > 1 or columns > 1:  # a factor of order 1 has nothing to mix; its matrix is 1
-            # Factors already done are part of the batch, those to come part of the row.
-            f = matrix.expand(batch * done, rows, columns).bmm(f.reshape(batch * done, columns, left))
-        done *= rows
-    return f.reshape(batch, done, *tail)
-
-
 class AxisMap(nn.Module):
     """One fixed matrix along each factor of the group, `(B, G, ...)` -> `(B, G', ...)`, in the precision of its input.
 
@@ -144,13 +132,6 @@ class Project(AxisMap):
 
     def __init__(self, group: CyclicProduct, points: int) -> None:
         super().__init__([projection(n, q) for n, q in zip(group.orders, fine_orders(group.orders, points), strict=True)])
-
-
-class ProjectMeans(AxisMap):
-    """Means over the cells between the points of that finer group (`rectified`) -> the samples of their lowest frequencies."""
-
-    def __init__(self, group: CyclicProduct, points: int) -> None:
-        super().__init__([mean_projection(n, q) for n, q in zip(group.orders, fine_orders(group.orders, points), strict=True)])
 
 
 def check_entries(f: Tensor, group: CyclicProduct) -> None:

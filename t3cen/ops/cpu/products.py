@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from t3cen.algebra.sparse_factors import Name
-from t3cen.ops import fourier
 from t3cen.ops.cpu import conv
 from t3cen.ops.cpu.transform import apply
 from t3cen.ops.geometry import ConvGeometry, Pair
@@ -25,6 +25,7 @@ COMPILED = {
     (1, 1): (ConvGeometry(),),
 }
 """Kernels, and how they may go over the plane, that `conv` knows."""
+_PACKED = WeakTensorKeyDictionary()
 
 
 def forward(
@@ -34,11 +35,15 @@ def forward(
     rows, geometry = rank(orders), _geometry(stride, padding, dilation)
     outputs = len(filters) // rows
     out = filters.new_empty(*input.shape[:2], outputs, *geometry.output_size(input.shape[3:], filters.shape[2:]))
-    wide = _widened(input, filters, rows, geometry)
+    lasting = not filters.requires_grad
+    wide = _widened(input, filters, rows, geometry, lasting)
     for part in _chunks(input, wide, rows):
         transformed = _transformed(input[part], orders, "signal", False, wide)
-        compiled, shape = _compiled(transformed, wide, rows, geometry)
-        products = compiled.forward(transformed, wide, shape) if compiled else F.conv2d(transformed, wide, None, *geometry, rows)
+        compiled, shape = _compiled(transformed, wide, rows, geometry, lasting)
+        if compiled:
+            products = compiled.forward(transformed, _packed(filters, rows, compiled) if lasting else wide, shape)
+        else:
+            products = F.conv2d(transformed, wide, None, *geometry, rows)
         if bias is not None:
             # A constant function on the group lives at frequency zero, which comes first.
             products[:, :outputs] += (bias * input.shape[1])[:, None, None]
@@ -85,25 +90,37 @@ def _geometry(*pairs: Pair) -> ConvGeometry:
 
 
 def _compiled(
-    maps: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry
+    maps: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry, packed: bool = False
 ) -> tuple[conv.CompiledConv | None, conv.Shape]:
     """What convolves `(B, ..., H, W)` fastest, as measured, None if that is PyTorch's own; and how it is told so."""
     height, width = filters.shape[-2:]
     shape = conv.Shape(rows, filters.shape[1], len(filters) // rows, len(maps), *maps.shape[-2:], height, geometry.stride[0])
     known = filters.dtype == torch.float32 and geometry in COMPILED.get((height, width), ())
-    return conv.choose(shape) if known else None, shape
+    return conv.choose(shape, packed) if known else None, shape
 
 
-def _widened(input: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry) -> Tensor:
+def _packed(filters: Tensor, rows: int, compiled: conv.CompiledConv) -> Tensor:
+    """Filters without a gradient in the form that `conv` multiplies with, kept for as long as they are and stay what they are."""
+    state = None if filters.is_inference() else (filters._version, filters.data_ptr())
+    kept = _PACKED.get(filters)
+    if kept is not None and state is not None and kept[0] == state:
+        return kept[1]
+    made = compiled.pack(filters, rows)
+    if state is not None:
+        _PACKED[filters] = state, made
+    return made
+
+
+def _widened(input: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry, packed: bool = False) -> Tensor:
     """`(R C', C, kh, kw)` with channels of zeros added, as many as make PyTorch's convolution fast; `conv` takes any number."""
-    if filters.dtype != torch.float32 or _compiled(input, filters, rows, geometry)[0]:
+    if filters.dtype != torch.float32 or _compiled(input, filters, rows, geometry, packed)[0]:
         return filters.contiguous()
     missing = [-channels % LANES if channels >= FEWEST else 0 for channels in (len(filters) // rows, filters.shape[1])]
     return F.pad(filters.unflatten(0, (rows, -1)), (0, 0, 0, 0, 0, missing[1], 0, missing[0])).flatten(0, 1)
 
 
 def _transformed(f: Tensor, orders: list[int], name: Name, transposed: bool, like: Tensor) -> Tensor:
-    """`(B, G, C, H, W)` to `(B, R wide, H, W)` as a convolution with `like`, `(., wide, ...)`, takes it: after C channels, zeros."""
+    """`(B, G, C, H, W)` to `(B, R wide, H, W)`, as many channels as `like` has in its second axis: zeros after the first C."""
     batch, _, channels, *plane = f.shape
     wide, rows = like.shape[1], rank(orders)
     out = f.new_empty(batch, rows, wide, *plane, dtype=like.dtype)

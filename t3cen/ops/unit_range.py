@@ -1,0 +1,90 @@
+"""Images in [0, 1], or an error: at once on the CPU, and without waiting for it on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from t3cen.ops.operator import kernel_for, operator
+
+TOLERANCE = 1e-5  # resizing and colour conversion leave values a few rounding errors outside [0, 1]
+_LATE: list[tuple[Tensor, Any]] = []
+"""Extremes of images on their way from a GPU, and the events that tell when they are there."""
+
+
+def _save(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> tuple[Tensor]:
+    return inputs
+
+
+def _inside(image: Tensor, of: Tensor) -> Tensor:
+    return of.masked_fill((image < 0) | (image > 1), 0)
+
+
+def _batched(info: Any, in_dims: tuple[int], image: Tensor) -> tuple[Tensor, int]:
+    return unit_range(image), in_dims[0]
+
+
+@operator(
+    "unit_range(Tensor image) -> Tensor",
+    fake=torch.empty_like,
+    save=_save,
+    backward=lambda ctx, gradient: _inside(*ctx.saved_tensors, gradient),
+    tangent=lambda ctx, tangent: _inside(*ctx.primals, tangent),
+    batched=_batched,
+)
+def unit_range(image: Tensor) -> Tensor:
+    """The image, rounding errors outside [0, 1] clipped.
+
+    On a GPU the extremes are read when they have arrived, so that no step waits for them: the error comes a few calls late, and
+    not at all while a CUDA graph is captured. In an exported program an assertion takes its place.
+
+    Args:
+        image: floating point, any shape.
+
+    Raises:
+        ValueError: values more than 1e-5 outside [0, 1], or NaN.
+    """
+    if image.numel() != 0:
+        inside = (image.amin() >= -TOLERANCE) & (image.amax() <= 1 + TOLERANCE)
+        torch._assert_async(inside, "RGB values must lie in [0, 1], without NaN")
+    return image.clamp(0, 1)
+
+
+def _on_cpu(image: Tensor) -> Tensor:
+    if image.numel() != 0:
+        _refuse(*torch.stack(torch.aminmax(image)).tolist())
+    return image.clamp(0, 1)
+
+
+def _on_cuda(image: Tensor) -> Tensor:
+    _refuse_late()
+    if image.numel() != 0 and not torch.cuda.is_current_stream_capturing():
+        extremes = torch.empty(2, dtype=image.dtype, pin_memory=True)
+        extremes.copy_(torch.stack(torch.aminmax(image)), non_blocking=True)
+        event = torch.cuda.Event()
+        event.record()
+        _LATE.append((extremes, event))
+    return image.clamp(0, 1)
+
+
+def _refuse_late() -> None:
+    while _LATE and _LATE[0][1].query():
+        extremes, _ = _LATE.pop(0)
+        _refuse(*extremes.tolist())
+
+
+def _refuse(low: float, high: float) -> None:
+    if low >= -TOLERANCE and high <= 1 + TOLERANCE:  # false for NaN too
+        return
+    if low != low:
+        raise ValueError("the image holds NaN; RGB values in [0, 1] expected")
+    raise ValueError(
+        f"RGB values must lie in [0, 1], got [{low:.6g}, {high:.6g}]; "
+        "divide 8-bit images by 255 and leave normalisation to the network, which does it after lifting"
+    )
+
+
+kernel_for("CPU", "unit_range", _on_cpu)
+kernel_for("CUDA", "unit_range", _on_cuda)
