@@ -1,6 +1,7 @@
 /* 3x3 convolution in groups of few channels by its definition, with vectors along the rows of the map.
 
-   Every sum is one register of neighbouring places; those of all outputs share each part of the map that is loaded. A map is copied once into one with a border, so that nothing is looked up at the edges. */
+   Every sum is one register of neighbouring places; those of all outputs share each part of the map that is loaded. A map is copied
+   once into one with a border, so that nothing is looked up at the edges. */
 
 enum { BLOCK = 8, TAPS = 9 };
 
