@@ -7,7 +7,7 @@ from torch import nn
 from t3cen.models import build
 from t3cen.models.families import FAMILIES, accepting
 from t3cen.models.registry import ARCHITECTURES
-from t3cen.nn import GroupActivation
+from t3cen.nn import GroupActivation, GroupBatchNormAct2d
 from t3cen.testing import interpolated, network_error
 
 ANGLES = (0.31, -1.77, 0.5)  # in steps
@@ -167,9 +167,9 @@ def test_discrete_networks_hold_no_trace_of_it():
     network = small("h4", band_limit=None)
     assert not any(isinstance(module, GroupActivation) for module in network.modules())
     limited = small("h4")
-    activations = [module for module in limited.modules() if isinstance(module, nn.ReLU)]
-    wrapped = [module.nonlinearity for module in limited.modules() if isinstance(module, GroupActivation)]
-    assert len(activations) == len(wrapped)
+    norms = [module for module in limited.modules() if isinstance(module, GroupBatchNormAct2d)]
+    assert norms
+    assert all(isinstance(norm.activation, GroupActivation) for norm in norms)
 
 
 @pytest.mark.parametrize("family", sorted(set(FAMILIES) - set(accepting("band_limit"))))

@@ -6,13 +6,14 @@ import pytest
 import torch
 from torch import nn
 
-import t3cen.nn.band_limited.activation
 from t3cen.groups import CyclicProduct
-from t3cen.nn import GroupActivation, Planar, Project
+from t3cen.nn import GroupActivation, GroupMaxPool2d, Interpolate, Planar, Project
 from t3cen.testing import equivariance_error, interpolated
 
 GROUPS = [(5,), (4,), (3, 3), (1, 5, 3)]
 ANGLES = [0.31, -1.77]
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.* is deprecated")  # of functorch itself
 
 
 class Square(nn.Module):
@@ -77,21 +78,19 @@ def test_the_trivial_group_is_left_alone():
 
 
 @pytest.mark.parametrize("nonlinearity", [nn.ReLU(inplace=True), nn.PReLU(), Planar(nn.MaxPool2d(2))], ids=str)
-@pytest.mark.parametrize("piece", [1, 2**30])
-def test_gradients_of_every_order_are_those_of_plain_operations(nonlinearity, piece, monkeypatch):
-    monkeypatch.setattr(t3cen.nn.band_limited.activation, "CPU_PIECE", piece)
+def test_the_input_stays_and_gradients_are_finite(nonlinearity):
     group, f = function((5,))
     f.requires_grad_()
     layer = GroupActivation(copy.deepcopy(nonlinearity), group).double()
     inputs = [f, *layer.parameters()]
-    weight = torch.linspace(-1, 1, layer(f).numel(), dtype=torch.float64).view_as(layer(f))
-    torch.testing.assert_close(layer(f), layer.whole(f))
-    got = torch.autograd.grad((layer(f) * weight).sum(), inputs)
-    want = torch.autograd.grad((layer.whole(f) * weight).sum(), inputs)
-    torch.testing.assert_close(got, want)
+    assert all(torch.isfinite(g).all() and g.any() for g in torch.autograd.grad(layer(f).square().sum(), inputs))
     assert f.detach().equal(function((5,))[1])
-    first = torch.autograd.grad((layer(f) * weight).sum(), inputs, create_graph=True)
-    assert all(torch.isfinite(g).all() for g in first)
+
+
+def test_other_nonlinearities_are_those_of_the_points():
+    group, f = function((5,))
+    layer = GroupActivation(nn.LeakyReLU(0.1, inplace=True), group).double()
+    torch.testing.assert_close(layer(f), Project(group, 3)(nn.functional.leaky_relu(Interpolate(group, 3)(f), 0.1)))
 
 
 def test_second_derivatives():
@@ -125,9 +124,7 @@ def test_half_precision_is_rounded_only_at_the_end():
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-@pytest.mark.parametrize("piece", [1, 2**30])
-def test_parameters_in_half_precision_are_used_in_single(dtype, piece, monkeypatch):
-    monkeypatch.setattr(t3cen.nn.band_limited.activation, "CPU_PIECE", piece)
+def test_parameters_in_half_precision_are_used_in_single(dtype):
     group, f = function((3,), dtype=torch.float32)
     half, single = (GroupActivation(nn.PReLU(init=0.125), group) for _ in range(2))
     half.to(dtype)
@@ -153,19 +150,23 @@ def test_an_empty_batch_stays_empty(orders):
     assert layer.nonlinearity.weight.grad == 0
 
 
-def test_compiled_graphs_see_plain_operations():
+@pytest.mark.parametrize("layer", [nn.ReLU(), nn.GELU(), None], ids=str)
+def test_compilers_and_torch_func(layer):
     group, f = function((5,))
-    layer = GroupActivation(nn.ReLU(), group).double()
-    compiled = torch.compile(layer, backend="eager", fullgraph=True)
+    layer = GroupMaxPool2d(2, group) if layer is None else GroupActivation(layer, group)
+    layer.double()
+    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(compiled(f), layer(f))
+    each = torch.stack([torch.func.grad(lambda f: layer(f[None]).square().sum())(one) for one in f])
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(lambda f: layer(f[None]).square().sum()))(f), each)
+    _, tangent = torch.func.jvp(layer, (f,), (f,))
+    torch.testing.assert_close(tangent, (layer(f + 1e-6 * f) - layer(f - 1e-6 * f)) / 2e-6, rtol=1e-6, atol=1e-6)
 
 
 def test_wrong_use_says_what_is_allowed():
     group, f = function((5,))
     with pytest.raises(ValueError, match=r"4 group entries.*5 expected"):
         GroupActivation(nn.ReLU(), group)(f[:, :4])
-    with pytest.raises(ValueError, match=r"Dropout.*random"):
-        GroupActivation(nn.Sequential(nn.ReLU(), nn.Dropout(0.1)), group)
     with pytest.raises(ValueError, match="points must be a whole number >= 1, got 0"):
         GroupActivation(nn.ReLU(), group, 0)
     with pytest.raises(ValueError, match="order 3 or more"):

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from t3cen.models import build
-from t3cen.nn.checkpointing import RecomputedSequential
+from t3cen.nn.checkpointing import CheckpointedSequential
 
 PEAK = """
 import sys
@@ -76,7 +76,7 @@ def test_training_is_the_same_bit_for_bit(name, options):
 
 def test_random_numbers_and_buffers_are_drawn_and_counted_once():
     parts = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4, momentum=None), nn.Dropout(0.5), nn.Conv2d(4, 4, 3), nn.BatchNorm2d(4)
-    networks = nn.Sequential(*copy.deepcopy(parts)), RecomputedSequential(*copy.deepcopy(parts), starts=(0, 3))
+    networks = nn.Sequential(*copy.deepcopy(parts)), CheckpointedSequential(*copy.deepcopy(parts), starts=(0, 3))
     for _ in range(2):
         for network in networks:
             torch.manual_seed(0)
