@@ -14,7 +14,7 @@ from t3cen.ops.operator import DECOMPOSITIONS
 from t3cen.ops.relu import band_limited_relu
 from t3cen.ops.unit_range import unit_range
 
-import t3cen.ops.cpu  # isort: skip  # registers its kernels
+import t3cen.ops.cpu  # isort: skip  # noqa: F401  it registers its kernels
 
 __all__ = [
     "BACKENDS",

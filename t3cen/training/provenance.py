@@ -83,6 +83,6 @@ def device_name(device: torch.device) -> str:
 
 def transforms() -> str:
     """How transforms over the group ran on this processor; compiled ones round otherwise than matrix products."""
-    from t3cen.nn import kernels  # here, for the same reason
+    from t3cen.ops import kernels  # here, for the same reason
 
     return kernels.status()
