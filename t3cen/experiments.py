@@ -13,6 +13,7 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
+from t3cen.project import command
 from t3cen.tables.schema import TABLE_DIR, Column, Row, Table, get_table, nearest, tables
 
 
@@ -101,7 +102,7 @@ def check_overrides(overrides: Iterable[str]) -> None:
             continue
         for name in value.split(",") if key in known else ():
             if name not in (*known[key], "", "null"):
-                raise ValueError(f"no {key} {name!r}{nearest(name, known[key])}; python train.py --help lists them all")
+                raise ValueError(f"no {key} {name!r}{nearest(name, known[key])}; {command('train')} --help lists them all")
 
 
 def help_footer(width: int = 100) -> str:

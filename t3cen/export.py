@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
+from t3cen.extras import require
 from t3cen.nn.inference import for_inference
 
 
@@ -26,8 +27,9 @@ def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Pat
     """The same as an ONNX file with input `image`, RGB in [0, 1], and output `logits`.
 
     Raises:
-        ImportError: the packages `onnx` and `onnxscript` are missing; install `t3cen[export]`.
+        ModuleNotFoundError: `onnx` or `onnxscript` is missing; `t3cen[export]` installs them.
     """
+    require("export")
     frozen, example = _prepared(network, image_size)
     torch.onnx.export(
         frozen,

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from t3cen.augment.images import to_float
 from t3cen.data.errors import DataError
+from t3cen.project import command
 
 MANIFEST = "manifest.json"
 VARIANTS = ("weights", "activations")
@@ -148,4 +149,4 @@ def fingerprints(pictures: Pictures, indices: Sequence[int], number: int = 16) -
 
 
 def _advice(folder: Path) -> str:
-    return f"`python scripts/generate_deepaugment.py data={folder.name}` makes it, or goes on where it stopped."
+    return f"`{command('deepaugment')} data={folder.name}` makes it, or goes on where it stopped."

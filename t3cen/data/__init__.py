@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from t3cen.extras import require
+
 MODULES = {
     "ColorData": "module",
     "CIFAR10": "cifar",
@@ -25,6 +27,7 @@ __all__ = tuple(MODULES)
 def __getattr__(name: str) -> Any:
     if name not in MODULES:
         raise AttributeError(f"t3cen.data has no {name!r}; it has {', '.join(sorted(MODULES))}")
+    require("suite")
     return getattr(importlib.import_module(f"t3cen.data.{MODULES[name]}"), name)
 
 

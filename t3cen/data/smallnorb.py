@@ -15,6 +15,7 @@ from t3cen.data.items import TestItems, TrainItems
 from t3cen.data.module import ColorData, Splits
 from t3cen.data.smallnorb_render import CATEGORIES, TEST_INSTANCES, TRAIN_INSTANCES, toys
 from t3cen.data.transforms import Resize
+from t3cen.project import command
 
 HUB = "Ramos-Ramos/smallnorb"
 LIGHTINGS = {"A": (2, 3), "B": (0, 1), "C": (4, 5)}
@@ -144,7 +145,7 @@ class SmallNORB(ColorData):
             loaded = datasets.load_dataset(HUB, split=split)
         except (OSError, ValueError) as error:
             raise DataError(
-                f"{self.name}: {HUB} cannot be had from Hugging Face ({error}). Ways on: `python scripts/prepare_data.py "
+                f"{self.name}: {HUB} cannot be had from Hugging Face ({error}). Ways on: `{command('data')} "
                 "smallnorb` with data.source=files, or data.source=rendered."
             ) from error
         return loaded.data.table, HUB

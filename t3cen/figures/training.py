@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from t3cen.experiments import register
+from t3cen.project import conf_dir
 
 if TYPE_CHECKING:
     from t3cen.data import ColorData
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
+CONF = conf_dir()
 _used: ContextVar[dict[str, Any] | None] = ContextVar("used data sets", default=None)
 
 

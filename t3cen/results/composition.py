@@ -18,11 +18,11 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
 from t3cen.experiments import Run, all_runs, register
+from t3cen.project import conf_dir
 from t3cen.results.identity import setting_hash
 from t3cen.results.records import Record
-from t3cen.tables.schema import TABLE_DIR
 
-CONF = TABLE_DIR.parent
+CONF = conf_dir()
 _ENTRY = re.compile(r"(?P<optional>optional )?(?P<group>[\w/]+)(@(?P<package>\w+))?")
 _CHOICE = re.compile(r"\$\{hydra:runtime\.choices\.(\w+)\}")
 _HEADER = re.compile(r"^#\s*@package\s+(\S+)", re.M)

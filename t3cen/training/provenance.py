@@ -9,18 +9,20 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from t3cen.project import IS_INSTALLED, PROJECT
 from t3cen.results.code import fingerprint
 
 if TYPE_CHECKING:
     import torch
 
-PROJECT = Path(__file__).resolve().parents[2]
 VERSION = "code_version.json"
 """In a copy of the code: what it is a copy of."""
 LIBRARIES = ("t3cen", "torch", "torchvision", "pytorch-lightning", "numpy", "hydra-core")
 
 
 def _git(*arguments: str) -> str | None:
+    if IS_INSTALLED:  # a repository around it is another project's
+        return None
     try:
         done = subprocess.run(["git", "-C", str(PROJECT), *arguments], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -31,11 +33,11 @@ def _git(*arguments: str) -> str | None:
 def code_version() -> dict[str, str | bool]:
     """`commit`, whether the tree was `dirty` (tracked or untracked files differ from it), and the training code's `code_hash`.
 
-    Outside git the commit is `"unknown"`.
+    Outside git the commit is `"unknown"`, and so it is of an installed package, which counts as not changed.
     """
     if (PROJECT / VERSION).exists():
         return json.loads((PROJECT / VERSION).read_text())
-    dirty = _git("status", "--porcelain") != ""
+    dirty = not IS_INSTALLED and _git("status", "--porcelain") != ""
     return {"commit": _git("rev-parse", "HEAD") or "unknown", "dirty": dirty, "code_hash": fingerprint()}
 
 
