@@ -6,7 +6,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 PROJECT = PACKAGE.parent
-"""What has to be on Python's path: the checkout (or a copy of it for queued jobs), or where packages are installed."""
+"""Where Python finds t3cen: the checkout, a copy of it that queued jobs run, or the folder of installed packages."""
 IS_INSTALLED = (PACKAGE / "conf").is_dir()
 """Whether `conf/` lies inside the package, as a wheel brings it, and not beside it, as in the repository."""
 

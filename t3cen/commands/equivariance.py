@@ -4,7 +4,6 @@ t3cen equivariance                          rendered 3D Shapes, ResNet44, random
 t3cen equivariance --images FOLDER --size 64 --backbone resnet18
 """
 
-import argparse
 import shlex
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from rich.progress import track
 
 from t3cen.analysis.commutation import commutation_error
+from t3cen.commands import parser_of
 from t3cen.data.errors import DataError
 from t3cen.figures.networks import network
 from t3cen.figures.pictures import examples
@@ -25,7 +25,7 @@ FORWARD = (1, -1, -1)
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser("t3cen equivariance", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("equivariance", __doc__)
     parser.add_argument("--images", default="shapes3d_sat", help="a name of conf/data or a folder (default: shapes3d_sat)")
     parser.add_argument("--count", type=int, default=3, help="how many images (default: 3)")
     parser.add_argument("--size", type=int, help="height and width to resize to")
@@ -44,8 +44,8 @@ def main(arguments: list[str]) -> int:
         family, _, group = row.name.rpartition("_")
         made, _ = network(options.backbone, group, family=family or "t3cen", width=options.width)
         step = tuple(way if order > 1 else 0 for way, order in zip(FORWARD, made.lifting.group.orders, strict=True))
-        error = commutation_error(made.lifting, made.trunk, images, step, translated=family == "lcer")
-        values = {"angles": error.angles, "image": error.image, "sheet": 100 * error.sheet_changes}
+        found = commutation_error(made.lifting, made.trunk, images, step, translated=family == "lcer")
+        values = {"angles": found.angles, "image": found.image, "sheet": 100 * found.sheet_changes}
         cells |= {measured.key("", row.name, column): value for column, value in values.items()}
     version = code_version()
     provenance = {

@@ -15,7 +15,9 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
+from t3cen.commands import parser_of
 from t3cen.results.cells import Cells
 from t3cen.results.records import load
 from t3cen.tables import html, spreadsheet
@@ -43,7 +45,7 @@ def digest(printed: list[PrintedTable]) -> str:
     return hashlib.sha256("".join(html.render(table) for table in printed).encode()).hexdigest()
 
 
-def publish(printed: list[PrintedTable], scale: str, outputs: Path, project: str, mode: str) -> None:
+def publish(printed: list[PrintedTable], scale: str, outputs: Path, project: str, mode: Literal["online", "offline"]) -> None:
     """Log every table in this process; may hang, so it is called in a process that can be killed."""
     import wandb
 
@@ -93,7 +95,7 @@ def in_time(arguments: list[str], seconds: float) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser("t3cen publish", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("publish", __doc__)
     parser.add_argument("table", nargs="?", default="all", help="a table of conf/table, or all that have results (default)")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")
     parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke")
@@ -102,7 +104,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--timeout", type=float, default=300, help="seconds that wandb may take (default: 300)")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    mode = "online" if options.online else "offline"
+    mode: Literal["online", "offline"] = "online" if options.online else "offline"
     try:
         chosen = list(tables().values()) if options.table == "all" else [get_table(options.table)]
         results = load(options.outputs)

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from t3cen.analysis.recommendation import Recommendation
+from t3cen.commands import parser_of
 from t3cen.data.errors import DataError
 
 
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("t3cen recommend", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("recommend", __doc__)
     parser.add_argument("path", nargs="?", type=Path, help="folder of training images")
     parser.add_argument("--deployment", type=Path, help="folder of images from where the network will be used")
     parser.add_argument("--data", help="a data set of conf/data instead of a folder")

@@ -4,17 +4,17 @@ t3cen report                             outputs/report.html
 t3cen report --outputs DIR --to page.html
 """
 
-import argparse
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from t3cen.commands import parser_of
 from t3cen.results.records import load
 from t3cen.tables.report import render
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser("t3cen report", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("report", __doc__)
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")
     parser.add_argument("--to", type=Path, help="the page (default: report.html in the results folder)")
     options = parser.parse_args(arguments)

@@ -6,7 +6,6 @@ t3cen status camelyon17 --measure   time a few steps of every network on this ma
 t3cen status --plan --device L40    the whole bill before anything is started
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ from rich.markup import escape
 from rich.progress import track
 from rich.table import Table as RichTable
 
+from t3cen.commands import parser_of
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.results.plan import STEP_TIMES, Clock, step_times
 from t3cen.results.records import load
@@ -134,7 +134,7 @@ def measure(runs: Iterable[Run], scale: str, outputs: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser("t3cen status", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("status", __doc__)
     parser.add_argument("table", nargs="?", help="a trained table of conf/table; without one, a line for each")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")
     parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke")

@@ -4,10 +4,10 @@ t3cen tables hue_shift
 t3cen tables all --format latex --scale laptop > tables.tex
 """
 
-import argparse
 import sys
 from pathlib import Path
 
+from t3cen.commands import parser_of
 from t3cen.results.cells import SOURCES, Cells
 from t3cen.results.records import load
 from t3cen.tables import html, latex, markdown, spreadsheet
@@ -26,7 +26,7 @@ def render(printed: list[PrintedTable], form: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser("t3cen tables", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of("tables", __doc__)
     parser.add_argument("table", nargs="?", default="all", help="a table of conf/table, or all (default)")
     parser.add_argument("--format", choices=("md", "latex", "csv", "html"), default="md")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")

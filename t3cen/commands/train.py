@@ -1,8 +1,5 @@
 """Train and test one network, or every run of a table."""
 
-import sys
-from collections.abc import Sequence
-
 import hydra
 from omegaconf import DictConfig
 

@@ -39,6 +39,4 @@ def missing(name: str, what: str, where: Path | str, alternatives: Sequence[str]
 
 def broken(name: str, path: Path | str, why: str) -> DataError:
     """The error for files that are there but not right."""
-    return DataError(
-        f"{name}: {path} {why}. Delete it and run `{command('data')} {name}`, or replace it by a whole copy."
-    )
+    return DataError(f"{name}: {path} {why}. Delete it and run `{command('data')} {name}`, or replace it by a whole copy.")

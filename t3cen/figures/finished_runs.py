@@ -66,7 +66,9 @@ class Runs:
             self._train(self._missing(found, seeds))
             found = self._find(experiments, seeds)
         if missing := self._missing(found, seeds):
-            commands = "\n".join("  " + " ".join([command("train"), *self._command(name, left)]) for name, left in missing.items())
+            commands = "\n".join(
+                "  " + " ".join([command("train"), *self._command(name, left)]) for name, left in missing.items()
+            )
             raise FileNotFoundError(f"runs are missing; train=true trains them, or:\n{commands}")
         return found
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 CODE = (".py", ".c", ".h")
-READERS = frozenset({"__init__.py", "analysis", "commands", "experiments.py", "figures", "results", "tables", "testing", "testing.py"})
+READERS = frozenset(
+    {"__init__.py", "analysis", "commands", "experiments.py", "figures", "results", "tables", "testing", "testing.py"}
+)
 """Parts of t3cen/ that only read results or check layers; a change there leaves every trained network as it was."""
 
 
