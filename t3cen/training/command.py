@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import os
 import re
@@ -68,6 +69,9 @@ def command_line(main: Callable[[], None]) -> None:
         return
     from t3cen.training.plugins import register_plugins, share_store  # here: Hydra looks through all its plugins for it
 
+    # Python 3.14's argparse reads every help text as it is added; one of Hydra 1.3 is no text until it is printed.
+    if hasattr(argparse.ArgumentParser, "_check_help"):
+        argparse.ArgumentParser._check_help = lambda *_: None
     heed()
     register()
     register_resolvers()
