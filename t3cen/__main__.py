@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from t3cen import __version__
-from t3cen.extras import require
+from t3cen.extras import MissingExtra, require
 from t3cen.project import PACKAGE, SCRIPTS
 
 USAGE = """\
@@ -36,7 +36,7 @@ def main() -> None:
         sys.exit(f"t3cen: no command {name!r} (commands: {', '.join(SCRIPTS)})")
     try:
         require("suite")
-    except ModuleNotFoundError as error:
+    except MissingExtra as error:
         sys.exit(f"t3cen {name}: {error}")
     os.environ["PYTHONSAFEPATH"] = "1"  # the folder it is called in holds data, not code
     # A process of its own by this name, which Lightning starts again for every further device.

@@ -27,7 +27,7 @@ def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Pat
     """The same as an ONNX file with input `image`, RGB in [0, 1], and output `logits`.
 
     Raises:
-        ModuleNotFoundError: `onnx` or `onnxscript` is missing; `t3cen[export]` installs them.
+        MissingExtra: `onnx` or `onnxscript` is missing; `t3cen[export]` installs them.
     """
     require("export")
     frozen, example = _prepared(network, image_size)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from hydra.errors import InstantiationException
 
 from t3cen import __main__, extras, project
 
@@ -89,3 +90,31 @@ def test_commands_start_under_the_argparse_of_python_3_14(code, said):
     command = [sys.executable, "-c", PYTHON_3_14 + code, "experiment=mnist_h4", "--cfg", "job"]
     done = subprocess.run(command, cwd=project.PROJECT, capture_output=True, text=True, check=False)
     assert said in done.stdout + done.stderr
+
+
+WITHOUT_SUBMITIT = """
+import runpy, sys
+from t3cen import extras
+extras.find_spec = lambda name: None if name == "submitit" else sys
+runpy.run_module("t3cen.commands.train", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("launcher", ["launcher=slurm", "hydra/launcher=local"])
+def test_a_launcher_whose_packages_are_missing_is_one_line(launcher, tmp_path):
+    command = [sys.executable, "-c", WITHOUT_SUBMITIT, "experiment=mnist_h4", launcher, f"outputs={tmp_path}"]
+    done = subprocess.run(command, cwd=project.PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == 'error: submitit is not installed; this part of t3cen needs: pip install "t3cen[cluster]"\n'
+
+
+def test_a_package_that_a_run_misses_is_told_with_its_extra():
+    from t3cen.training.errors import expected
+
+    def wrapped(name):
+        error = InstantiationException("Error in call to target")
+        error.__cause__ = ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return error
+
+    assert str(expected(wrapped("kornia"))) == 'kornia is not installed; this part of t3cen needs: pip install "t3cen[suite]"'
+    assert expected(wrapped("t3cen.nothing")) is None

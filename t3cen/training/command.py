@@ -14,11 +14,14 @@ from hydra.errors import ConfigCompositionException, HydraException, MissingConf
 from omegaconf.errors import OmegaConfBaseException
 
 from t3cen.experiments import check_overrides, help_footer, register
+from t3cen.extras import MissingExtra, require
 from t3cen.project import command, conf_dir
 from t3cen.training.folders import register_resolvers
 from t3cen.training.signals import heed
 
 GROUPS = ("data", "model", "augment", "scale", "launcher")
+CLUSTERED = r"(hydra/)?launcher=(slurm|local|joblib)"
+"""Launchers whose packages are an extra."""
 USAGE = """\
 Train and test one network, or every run of a table. Results: outputs/<scale>/<experiment>/seed<seed>/result.json.
 
@@ -83,8 +86,10 @@ def command_line(main: Callable[[], None]) -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra hands errors on instead of printing them
     try:
         check_overrides(sys.argv[1:])
+        if any(re.fullmatch(CLUSTERED, argument) for argument in sys.argv[1:]):
+            require("cluster")
         main()
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, MissingExtra, ValueError) as error:
         sys.stderr.write(f"error: {explain(error)}\n")
         sys.exit(1)
 
