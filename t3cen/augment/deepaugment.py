@@ -23,6 +23,7 @@ from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.data.errors import DataError
 from t3cen.data.files import open_rgb
+from t3cen.project import command
 
 MANIFEST = "manifest.json"
 VARIANTS = ("weights", "activations")
@@ -149,4 +150,4 @@ def fingerprints(pictures: Pictures, indices: Sequence[int], number: int = 16) -
 
 
 def _advice(folder: Path) -> str:
-    return f"`python scripts/generate_deepaugment.py data={folder.name}` makes it, or goes on where it stopped."
+    return f"`{command('deepaugment')} data={folder.name}` makes it, or goes on where it stopped."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from t3cen.extras import require
 from t3cen.registry import Registry
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ DATA_SETS: Registry[type[ColorData]] = Registry("t3cen.data")
 
 
 def __getattr__(name: str) -> Any:
+    require("suite")
     if name == "ColorData":
         from t3cen.data.module import ColorData
 

@@ -72,7 +72,7 @@ def extract(archive: Path, folder: Path) -> None:
                 zipped.extractall(folder)
         else:
             with tarfile.open(archive) as packed:
-                packed.extractall(folder, filter="data")
+                _unpack(packed, folder)
     except Exception as error:  # whatever a damaged archive makes its reader stumble over
         raise _unpacking(archive, folder, error) from error
 
@@ -100,6 +100,18 @@ def _unpacking(archive: Path, target: Path, error: Exception) -> DataError:
     if isinstance(error, OSError) and error.errno is not None:
         return unwritable(target, error)
     return DataError(f"{archive} cannot be unpacked ({error or type(error).__name__}); delete it and download again")
+
+
+def _unpack(packed: tarfile.TarFile, folder: Path) -> None:
+    if hasattr(tarfile, "data_filter"):
+        packed.extractall(folder, filter="data")
+        return
+    # Python 3.11 before 3.11.4: plain files and folders that stay inside, which is all that data sets hold.
+    for member in packed.getmembers():
+        stays = Path(os.path.abspath(folder / member.name)).is_relative_to(folder.absolute())
+        if not stays or not (member.isfile() or member.isdir()):
+            raise tarfile.TarError(f"{member.name!r} is no file or folder inside it")
+    packed.extractall(folder)
 
 
 def whole_folder(target: Path, fill: Callable[[Path], None]) -> None:

@@ -22,6 +22,7 @@ from t3cen.data.module import ColorData, Splits
 from t3cen.data.preparation import Recipe, get_parquet
 from t3cen.data.smallnorb_render import CATEGORIES, TEST_INSTANCES, TRAIN_INSTANCES, toys
 from t3cen.data.transforms import Resize
+from t3cen.project import command
 
 HUB = "Ramos-Ramos/smallnorb"
 LIGHTINGS = {"A": (2, 3), "B": (0, 1), "C": (4, 5)}
@@ -191,7 +192,7 @@ class SmallNORB(ColorData):
             loaded = datasets.load_dataset(HUB, split=split)
         except (OSError, ValueError) as error:
             raise DataError(
-                f"{self.name}: {HUB} cannot be had from Hugging Face ({error}). Ways on: `python scripts/prepare_data.py "
+                f"{self.name}: {HUB} cannot be had from Hugging Face ({error}). Ways on: `{command('data')} "
                 "smallnorb` with data.source=files, or data.source=rendered."
             ) from error
         return loaded.data.table, HUB

@@ -21,9 +21,9 @@ from t3cen.experiments.identity import setting_hash
 from t3cen.experiments.names import register
 from t3cen.experiments.record import Record
 from t3cen.experiments.runs import Run, all_runs
-from t3cen.experiments.schema import TABLE_DIR
+from t3cen.project import conf_dir
 
-CONF = TABLE_DIR.parent
+CONF = conf_dir()
 _ENTRY = re.compile(r"(?P<optional>optional )?(?P<group>[\w/]+)(@(?P<package>\w+))?")
 _CHOICE = re.compile(r"\$\{hydra:runtime\.choices\.(\w+)\}")
 _HEADER = re.compile(r"^#\s*@package\s+(\S+)", re.M)

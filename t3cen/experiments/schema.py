@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 import yaml
 
-TABLE_DIR = Path(__file__).parents[2] / "conf" / "table"
+from t3cen.project import conf_dir
+
+TABLE_DIR = conf_dir() / "table"
 METRICS = ("error", "accuracy")
 KINDS = ("trained", "measured", "settings")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

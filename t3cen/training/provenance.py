@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from t3cen.experiments import code
+from t3cen.project import IS_INSTALLED, PROJECT
 
 if TYPE_CHECKING:
     import torch
 
-PROJECT = Path(__file__).resolve().parents[2]
-CODE = ("t3cen", "conf", "scripts", "train.py")
+CODE = ("t3cen", "conf", "train.py")
 """Where the project's code lies: files elsewhere are no part of a result."""
 VERSION = "code_version.json"
 """In a copy of the code: what it is a copy of."""
@@ -25,6 +25,8 @@ LIBRARIES = ("t3cen", "torch", "torchvision", "pytorch-lightning", "numpy", "hyd
 
 def _git(*arguments: str) -> list[str] | None:
     """What git prints, divided at NUL characters; None where there is no git or no repository."""
+    if IS_INSTALLED:  # a repository around it is another project's
+        return None
     try:
         done = subprocess.run(["git", "-C", str(PROJECT), *arguments], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -35,10 +37,13 @@ def _git(*arguments: str) -> list[str] | None:
 def version_on_disk() -> dict[str, Any]:
     """What code lies on disk: the `commit`, and the files that are `changed` since or that git does not know.
 
-    In a copy of the code, what it is a copy of. Outside git the commit is `"unknown"`, and what is changed None.
+    In a copy of the code, what it is a copy of. Outside git the commit is `"unknown"`, and what is changed None. Of an installed
+    package nothing counts as changed.
     """
     if (PROJECT / VERSION).exists():
         return json.loads((PROJECT / VERSION).read_text())
+    if IS_INSTALLED:
+        return {"commit": "unknown", "changed": []}
     commit = _git("rev-parse", "HEAD")
     known = _git("diff", "-z", "--name-only", "--relative", "HEAD", "--", *CODE)
     new = _git("ls-files", "-z", "--others", "--exclude-standard", "--", *CODE)

@@ -70,7 +70,9 @@ def test_an_activation_in_place_costs_no_copies():
 
 
 @pytest.mark.parametrize("layer", [GroupBatchNorm2d, GroupBatchNormAct2d])
-@pytest.mark.parametrize("options", [{}, {"affine": False}, {"momentum": None}, {"track_running_stats": False}, {"eps": 0.5}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"affine": False}, {"momentum": None}, {"track_running_stats": False}, {"eps": 0.5}], ids=str
+)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_running_statistics_are_those_of_batch_norm(layer, options, dtype):
     norm, plain = layer(5, **options).to(dtype), nn.BatchNorm2d(5, **options).to(dtype)

@@ -144,7 +144,10 @@ def test_half_precision_is_rounded_only_at_the_end(ending, parameters, dtype):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_channels_last_images_stay_so(ending):
-    inputs = [t if t is None else t.contiguous(memory_format=torch.channels_last) if t.ndim == 4 else t for t in tensors(ending, shape=(3, 4, 6, 5))]
+    inputs = [
+        t if t is None else t.contiguous(memory_format=torch.channels_last) if t.ndim == 4 else t
+        for t in tensors(ending, shape=(3, 4, 6, 5))
+    ]
     out = fused(inputs[0].requires_grad_(), *inputs[1:], ending)
     assert out.is_contiguous(memory_format=torch.channels_last)
     (gradient,) = torch.autograd.grad(out.square().sum(), inputs[0])
