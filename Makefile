@@ -6,12 +6,21 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+# The oldest Python there is; PyPI has no wheels of the lowest versions for the newest one.
+LOWEST_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.11) python3.11)
+LOWEST := .venv-lowest
+# One part of the suite for each package that it stands on.
+LOWEST_TESTS := tests/test_project.py tests/test_export.py tests/models/test_registry.py tests/nn/test_group_conv.py \
+	tests/data/test_unpack.py tests/data/test_mnist.py tests/data/test_camelyon.py tests/data/test_shapes3d.py \
+	tests/data/test_smallnorb.py tests/augment/test_augmentations.py tests/analysis/test_folders.py \
+	tests/tables/test_formats.py tests/results tests/figures/test_coverage.py tests/scripts/test_publish_wandb.py \
+	tests/training/test_sweep.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint tables figures report status clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(READY) ## train T3CEN-H4 and its plain twin on hue-shifted real digits and compare them (a few minutes)
 	@$(RUN) scripts/demo.py
@@ -27,6 +36,10 @@ lint: $(READY) ## format the code and say what is left
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m mypy
 
+.PHONY: test-lowest
+test-lowest: $(LOWEST)/.ready ## what depends on other packages, with the lowest versions that pyproject.toml allows (3 GB)
+	@$(LOWEST)/bin/python -m pytest -W default $(LOWEST_TESTS)
+
 tables: $(READY) ## our numbers beside the paper's, from outputs/ (SCALE=laptop for those of that scale)
 	@$(RUN) scripts/make_tables.py all --scale $(SCALE)
 
@@ -40,7 +53,7 @@ status: $(READY) ## which runs of which table are done (SCALE=laptop for those o
 	@$(RUN) scripts/status.py --scale $(SCALE)
 
 clean: ## remove the virtual environment and caches, never data or results
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache *.egg-info
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"t3cen needs Python 3.11 or newer, {sys.executable} is {v[0]}.{v[1]}; try: make PYTHON=python3.12")'
@@ -48,4 +61,12 @@ $(READY): requirements.lock pyproject.toml
 	@echo "installing into $(VENV) (a few minutes the first time)"
 	@$(RUN) -m pip install --quiet --requirement requirements.lock
 	@$(RUN) -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(LOWEST)/.ready: pyproject.toml scripts/lowest_versions.py
+	@test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv $(LOWEST)
+	@echo "installing the lowest versions into $(LOWEST) (a few minutes the first time)"
+	@$(LOWEST)/bin/python scripts/lowest_versions.py > $(LOWEST)/lowest.txt
+	@$(LOWEST)/bin/python -m pip install --quiet --requirement $(LOWEST)/lowest.txt
+	@$(LOWEST)/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.export import Dim, ExportedProgram
 
+from t3cen.extras import require
 from t3cen.nn.inference import for_inference
 from t3cen.ops import DECOMPOSITIONS
 
@@ -33,8 +34,9 @@ def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Pat
     """The same as an ONNX file with input `image`, RGB in [0, 1], and output `logits`.
 
     Raises:
-        ImportError: the packages `onnx` and `onnxscript` are missing; install `t3cen[export]`.
+        MissingExtra: `onnx` or `onnxscript` is missing; `t3cen[export]` installs them.
     """
+    require("export")
     program = export_program(network, image_size)
     names = {"input_names": ["image"], "output_names": ["logits"]}
     torch.onnx.export(program, (), str(path), **names, dynamo=True, verbose=False)  # type: ignore[arg-type]

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from t3cen.experiments import all_runs
-from t3cen.results.composition import compose
-from t3cen.results.identity import config_hash
+from t3cen.experiments.composition import compose
+from t3cen.experiments.identity import config_hash
 
 os.environ.setdefault("WANDB_MODE", "offline")
 os.environ.setdefault("WANDB_SILENT", "true")

@@ -15,7 +15,7 @@ from t3cen.augment.deepaugment import folder_of
 from t3cen.augment.generate import generate
 from t3cen.data.fakes import write_fakes
 from t3cen.experiments import all_runs, register
-from t3cen.results.records import read
+from t3cen.experiments.record import read
 from t3cen.task import Tally
 from t3cen.training.folders import register_resolvers
 from t3cen.training.plan import Job

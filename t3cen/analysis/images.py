@@ -23,7 +23,14 @@ def image_files(folder: Path) -> list[Path]:
         return [folder]
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; give the path of a folder of images")
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    # names with a dot in front are hidden: macOS leaves `._photo.jpg` beside photo.jpg, and thumbnails in hidden folders
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
     if not files:
         raise ValueError(f"no images in {folder}; files ending in {', '.join(SUFFIXES)} count as images")
     return files
@@ -42,7 +49,7 @@ def read_image(path: Path, longest: int | None = None) -> Tensor:
     """One image file as RGB.
 
     Args:
-        path: of any format Pillow reads; grey, palette, transparent and CMYK images are converted.
+        path: of any format Pillow reads, converted as `t3cen.data.files.rgb` does.
         longest: larger images are made smaller, so that their longer side is this many pixels. Pixels are picked, not
             averaged, so that no colour appears that the image does not hold.
 
@@ -53,12 +60,13 @@ def read_image(path: Path, longest: int | None = None) -> Tensor:
         ValueError: the file cannot be read as an image.
     """
     import numpy as np
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
+
+    from t3cen.data.files import open_rgb
 
     try:
-        with Image.open(path) as opened:
-            image = opened.convert("RGB")
-    except (UnidentifiedImageError, OSError) as error:
+        image = open_rgb(path)
+    except Exception as error:  # whatever a damaged file makes Pillow stumble over
         raise ValueError(f"{path} cannot be read as an image ({error}); remove it or replace it") from error
     if longest is not None and max(image.size) > longest:
         scale = longest / max(image.size)

@@ -17,11 +17,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from PIL import Image
 from torch import Tensor
 
+from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.data.errors import DataError
+from t3cen.data.files import open_rgb
+from t3cen.project import command
 
 MANIFEST = "manifest.json"
 VARIANTS = ("weights", "activations")
@@ -34,6 +36,7 @@ class Pictures(Protocol):
     def picture(self, index: int) -> Tensor: ...
 
 
+@AUGMENTATIONS.register
 class DeepAugment:
     """Every time a training picture is drawn, it is the original or one of its disturbed variants, each equally often.
 
@@ -65,7 +68,7 @@ class DeepAugment:
         manifest = read_manifest(self.folder)
         variants = tuple(manifest["variants"])
         for variant in variants:
-            found = {int(path.stem) for path in (self.folder / variant).glob(f"*{SUFFIX}")}
+            found = {int(path.stem) for path in (self.folder / variant).glob(f"[0-9]*{SUFFIX}")}
             absent = sorted(set(indices.tolist()) - found)
             if len(found) != manifest["count"] or absent:
                 raise DataError(
@@ -115,9 +118,8 @@ def read_picture(path: Path) -> Tensor:
         DataError: the file cannot be read as an image.
     """
     try:
-        with Image.open(path) as image:
-            pixels = np.array(image.convert("RGB"))
-    except OSError as error:
+        pixels = np.array(open_rgb(path))
+    except Exception as error:  # whatever a damaged file makes Pillow stumble over
         raise DataError(f"DeepAugment: {path} cannot be read ({error}). {_advice(path.parents[1])}") from error
     return torch.from_numpy(pixels).permute(2, 0, 1)
 
@@ -148,4 +150,4 @@ def fingerprints(pictures: Pictures, indices: Sequence[int], number: int = 16) -
 
 
 def _advice(folder: Path) -> str:
-    return f"`python scripts/generate_deepaugment.py data={folder.name}` makes it, or goes on where it stopped."
+    return f"`{command('deepaugment')} data={folder.name}` makes it, or goes on where it stopped."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,6 @@ def import_parquet(parquet: Path, root: Path) -> Path:
         DataError: files or columns are missing, a picture is unreadable, or the folder exists already.
     """
     import pandas
-    import pyarrow
-    import pyarrow.parquet
 
     target = root / FOLDER
     files = {split: sorted(parquet.rglob(f"{split}-*.parquet")) for split in ("train", "validation", "test")}
@@ -44,21 +43,28 @@ def import_parquet(parquet: Path, root: Path) -> Path:
         rows: list[dict[str, Any]] = []
         for split, found in files.items():
             for path in found:
-                try:
-                    file = pyarrow.parquet.ParquetFile(path)
-                except (OSError, pyarrow.ArrowInvalid) as error:
-                    raise broken("camelyon", path, f"cannot be read ({error})") from error
-                missing = [column for column in WANTED if column not in file.schema_arrow.names]
-                if missing:
-                    raise broken("camelyon", path, f"has no column {', '.join(missing)}")
-                for batch in file.iter_batches(batch_size=1000, columns=list(WANTED)):
-                    rows += [_write(folder, row, split, path) for row in batch.to_pylist()]
+                rows += [_write(folder, row, split, path) for row in _rows(path)]
         table = pandas.DataFrame(rows).sort_values("image_id", ignore_index=True).drop(columns="image_id")
         table.to_csv(folder / "metadata.csv")
         (folder / "RELEASE_v1.0.txt").write_text(f"Imported from the parquet files of {HUB}.\n")
 
     whole_folder(target, fill)
     return target
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+        missing = [column for column in WANTED if column not in file.schema_arrow.names]
+        if missing:
+            raise broken("camelyon", path, f"has no column {', '.join(missing)}")
+        batches = file.iter_batches(batch_size=1000, columns=list(WANTED))
+        while batch := next(batches, None):
+            yield from batch.to_pylist()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise broken("camelyon", path, f"cannot be read ({error})", error) from error
 
 
 def _write(folder: Path, row: dict[str, Any], split: str, path: Path) -> dict[str, Any]:

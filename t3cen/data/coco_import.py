@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 from t3cen.data.download import whole_folder
 from t3cen.data.errors import DataError, broken
-from t3cen.data.files import rgb
+from t3cen.data.files import open_rgb
 
 RIPE, UNRIPE = ("ripe", "fully_ripened"), ("unripe", "green")
 """Category names, or their ends (Laboro Tomato: b_fully_ripened, l_green, ...). Half-ripe ones belong to neither."""
+SLACK = 1
+"""Pixels by which a box may leave its photograph, for rounding; it is cut off there."""
 
 
 def import_coco(
@@ -34,7 +36,8 @@ def import_coco(
         how many were written, by `split/class`, and how many left out.
 
     Raises:
-        DataError: a file is missing or damaged, no box was of either class, or the folder exists already.
+        DataError: a file is missing or damaged, a box leaves its photograph or counts the pixels of one of another size, no box
+            was of either class, or the folder exists already.
     """
     counts: Counter[str] = Counter()
 
@@ -58,38 +61,68 @@ def _import_split(
 ) -> None:
     path = coco / "annotations" / f"{split}.json"
     try:
-        content: dict[str, Any] = json.loads(path.read_text())
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         categories = {c["id"]: _class_of(c["name"], ripe, unripe) for c in content["categories"]}
-        pictures = {i["id"]: coco / split / i["file_name"] for i in content["images"]}
-        boxes: dict[Any, list[dict[str, Any]]] = {}
+        pictures = {i["id"]: (coco / split / i["file_name"], (i.get("width"), i.get("height"))) for i in content["images"]}
+        boxes: dict[Any, list[tuple[str | None, Any]]] = {}
         for annotation in content["annotations"]:
-            boxes.setdefault(annotation["image_id"], []).append(annotation)
+            kind = categories[annotation["category_id"]]
+            boxes.setdefault(annotation["image_id"], []).append((kind, annotation.get("bbox")))
+        unknown = next((image_id for image_id in boxes if image_id not in pictures), None)
+        if unknown is not None:
+            raise KeyError(f"image_id {unknown}")
     except FileNotFoundError as error:
         raise DataError(f"kutomadata: {path} is missing; a COCO instances file is expected there") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise broken("kutomadata", path, f"is no COCO instances file ({type(error).__name__}: {error})") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise broken("kutomadata", path, f"is no COCO instances file ({type(error).__name__}: {error})", error) from error
     for label in ("ripe", "unripe"):
         (folder / split / label).mkdir(parents=True)
     for image_id, found in boxes.items():
-        try:
-            with Image.open(pictures[image_id]) as image:
-                photo = rgb(image)
-        except (OSError, KeyError) as error:
-            raise broken("kutomadata", pictures.get(image_id, path), f"is missing or no picture ({error})") from error
-        for number, annotation in enumerate(found):
-            kind = categories.get(annotation["category_id"])
-            x, y, width, height = annotation["bbox"]
-            if kind is None or min(width, height) < smallest:
+        place, size = pictures[image_id]
+        photo = _photograph(place, size, path)
+        for number, (kind, numbers) in enumerate(found):
+            box = (0, 0, 0, 0) if kind is None else _corners(numbers, photo.size, place, path)
+            if kind is None or min(box[2] - box[0], box[3] - box[1]) < smallest:
                 counts["left out"] += 1
                 continue
-            crop = photo.crop((int(x), int(y), int(x + width), int(y + height)))
-            place = os.path.relpath(pictures[image_id].with_suffix(""), coco / split).replace(os.sep, "_")
-            name = folder / split / kind / f"{place}_{number:03d}.png"
+            flat = os.path.relpath(place.with_suffix(""), coco / split).replace(os.sep, "_")
+            name = folder / split / kind / f"{flat}_{number:03d}.png"
             if name.exists():
                 raise broken("kutomadata", path, f"names two photographs alike: {name.name} would be written twice")
-            crop.save(name)
+            photo.crop(box).save(name)
             counts[f"{split}/{kind}"] += 1
     for label in ("ripe", "unripe"):
         if not counts[f"{split}/{label}"]:
             names = ", ".join(sorted(c["name"] for c in content["categories"]))
             raise DataError(f"kutomadata: {path} has no box of a {label} tomato; its categories are {names}")
+
+
+def _photograph(place: Path, size: tuple[int | None, int | None], path: Path) -> Image.Image:
+    """A photograph as its boxes count pixels: turned by its EXIF orientation, as annotation tools show it.
+
+    Only where the annotations give the width and height of the stored picture, which is not those of the turned one, is it left
+    as it is stored.
+    """
+    try:
+        stored = open_rgb(place)
+        turned = ImageOps.exif_transpose(stored)
+    except Exception as error:  # whatever a damaged file makes Pillow stumble over
+        raise broken("kutomadata", place, f"is missing or no picture ({error})", error) from error
+    if None in size or size == turned.size:
+        return turned
+    if size == stored.size:
+        return stored
+    found = f"{place} has {stored.size[0]} x {stored.size[1]}"
+    raise broken("kutomadata", path, f"has boxes for {size[0]} x {size[1]} pixels, but {found}")
+
+
+def _corners(numbers: Any, size: tuple[int, int], place: Path, path: Path) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of a COCO box (x, y, width, height), rounded down, within the picture."""
+    try:
+        x, y, width, height = map(float, numbers)
+        left, top, right, bottom = int(x), int(y), int(x + width), int(y + height)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise broken("kutomadata", path, f"has a box {numbers!r} on {place.name}, four numbers are expected") from error
+    if min(x, y) < -SLACK or width < 0 or height < 0 or x + width > size[0] + SLACK or y + height > size[1] + SLACK:
+        raise broken("kutomadata", path, f"has a box {numbers!r} that leaves {place.name} of {size[0]} x {size[1]} pixels")
+    return max(0, left), max(0, top), min(size[0], right), min(size[1], bottom)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from t3cen.data.labels import whole_numbers
 from t3cen.data.randomness import generator
 from t3cen.data.samplers import Draw
 
@@ -54,7 +55,7 @@ class ArraySource:
     def __init__(self, images: Tensor, labels: Sequence[int] | Tensor) -> None:
         if images.dtype != torch.uint8 or images.ndim != 4 or images.shape[1] != 3:
             raise ValueError(f"images must be uint8 (N, 3, H, W), got {images.dtype} {tuple(images.shape)}")
-        self.labels = torch.as_tensor(labels, dtype=torch.long)
+        self.labels = whole_numbers(labels)
         if len(self.labels) != len(images):
             raise ValueError(f"{len(self.labels)} labels for {len(images)} images")
         self.images = images

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,13 +11,62 @@ import torch
 from torch import Tensor
 
 from t3cen.color import hsv_to_rgb
+from t3cen.data import DATA_SETS
 from t3cen.data.errors import DataError, broken, missing
+from t3cen.data.idx import fake_idx, get_idx
 from t3cen.data.items import TestItems, TrainItems
 from t3cen.data.module import ColorData, Splits
+from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import generator, permutation
+from t3cen.data.torchvision_files import verify
 
 DIGITS = {"mnist": "MNIST", "fashion": "FashionMNIST"}
 BUNDLED_TEST = 1000
+MNIST_MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/")
+MNIST_MD5 = {
+    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+FASHION_MIRRORS = ("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",)
+FASHION_INSTALLED = Path("/usr/share/datasets/fashion-mnist")
+FASHION_MD5 = {
+    "train-images-idx3-ubyte": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
+    "train-labels-idx1-ubyte": "25c81989df183df01b3e8a0aad5dffbe",
+    "t10k-images-idx3-ubyte": "bef4ecab320f06d8554ea6380940ec79",
+    "t10k-labels-idx1-ubyte": "bb300cfdad3c16e7a12a480ee83cd310",
+}
+RECIPES = (
+    Recipe(
+        "mnist",
+        "handwritten digits, 12 MB",
+        partial(fake_idx, folder="MNIST"),
+        partial(get_idx, folder="MNIST", mirrors=MNIST_MIRRORS, md5s=MNIST_MD5),
+    ),
+    Recipe(
+        "fashion_mnist",
+        "clothing, 31 MB, MIT; Debian's package dataset-fashion-mnist is used where it is installed",
+        partial(fake_idx, folder="FashionMNIST"),
+        partial(get_idx, folder="FashionMNIST", mirrors=FASHION_MIRRORS, md5s=FASHION_MD5, installed=FASHION_INSTALLED),
+        {"digits": "fashion"},
+    ),
+)
+MD5 = {
+    "mnist": {
+        "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+        "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+        "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+        "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+    },
+    "fashion": {
+        "train-images-idx3-ubyte": "f4a8712d7a061bf5bd6d2ca38dc4d50a",
+        "train-labels-idx1-ubyte": "9018921c3c673c538a1fc5bad174d6f9",
+        "t10k-images-idx3-ubyte": "8181f5470baa50b63fa0f6fddb340f0a",
+        "t10k-labels-idx1-ubyte": "15d484375f8d13e6eb1aabb0c3f46965",
+    },
+}
+"""Of the published files, unpacked."""
 
 
 class ColoredDigits:
@@ -43,6 +93,7 @@ class ColoredDigits:
         return int(self.labels[index])
 
 
+@DATA_SETS.register
 class MNIST(ColorData):
     """Hue-shift MNIST (paper, appendix "Hue Shift MNIST"): trained on hues of 0-120 degrees, tested on 120-360.
 
@@ -65,6 +116,8 @@ class MNIST(ColorData):
     sources = ("files", "bundled")
     native_size = 28
     published: ClassVar[dict[str, int]] = {"train": 60_000, "test": 10_000}
+    recipes = RECIPES
+    previews: ClassVar[Mapping[str, Mapping[str, Any]]] = {"mnist": {}, "mnist_angle": {"angle": 15}}
     test_names = ("in", "shift")
 
     def __init__(
@@ -117,7 +170,7 @@ class MNIST(ColorData):
         return (low + share * (high - low)) / 360
 
     def _files(self) -> list[tuple[Tensor, Tensor]]:
-        from torchvision import datasets
+        from torchvision.datasets.mnist import read_image_file, read_label_file
 
         folder = self.root / DIGITS[self.digits] / "raw"
         wanted = [f"{part}-{what}-ubyte" for part in ("train", "t10k") for what in ("images-idx3", "labels-idx1")]
@@ -125,15 +178,21 @@ class MNIST(ColorData):
         if absent:
             raise missing(self.name, ", ".join(absent), folder, ["bundled"] if self.digits == "mnist" else [], folder=self._known)
         parts = []
-        for train in (True, False):
+        for images, labels in (wanted[:2], wanted[2:]):
             try:
-                part = getattr(datasets, DIGITS[self.digits])(self.root, train=train, download=False)
-            except (AssertionError, ValueError, RuntimeError) as error:
-                name = wanted[0] if train else wanted[2]
-                raise broken(self._known, folder / name, f"or its labels cannot be read ({error or 'wrong size'})") from error
-            if len(part.data) != len(part.targets):
-                raise DataError(f"{self._known}: {folder} has {len(part.data)} images but {len(part.targets)} labels")
-            parts.append((part.data, part.targets))
+                # not by torchvision's class, which prefers a file `processed/*.pt` of any origin where there is one
+                part = read_image_file(str(folder / images)), read_label_file(str(folder / labels))
+            except Exception as error:  # whatever a damaged file makes the reader stumble over
+                raise broken(
+                    self._known, folder / images, f"or its labels cannot be read ({error or 'wrong size'})", error
+                ) from error
+            if len(part[0]) != len(part[1]):
+                raise DataError(f"{self._known}: {folder} has {len(part[0])} images but {len(part[1])} labels")
+            if part[0].shape[1:] != (28, 28):
+                raise broken(self._known, folder / images, f"has pictures of {tuple(part[0].shape[1:])} pixels, 28 x 28 expected")
+            parts.append(part)
+        if not self.is_fake and [len(grey) for grey, _ in parts] == list(self.published.values()):
+            verify(self._known, folder, MD5[self.digits])
         return parts
 
     @property

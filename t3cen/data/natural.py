@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from t3cen.data.errors import DataError
-from t3cen.data.files import check_classes
 from t3cen.data.items import Change, Crop, Source, TestItems, TrainItems, View
 from t3cen.data.module import ColorData, Splits
 from t3cen.data.shifts import Fixed
@@ -65,7 +64,6 @@ class NaturalData(ColorData):
         for what, source in {"training": parts.train, "test": parts.test}.items():
             if len(source) == 0:
                 raise DataError(f"{self.name}: there are no {what} pictures under {self.root.absolute()}")
-            check_classes(self.name, [source.label(i) for i in range(len(source))], self.num_classes, self.root.absolute())
         learn, hold = self.hold_out(train)
         learn, hold, test = (
             self.shorten(learn, self.train_size),

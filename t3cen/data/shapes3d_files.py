@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,11 +12,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from t3cen.data.errors import broken
+from t3cen.data.checksums import checksum
+from t3cen.data.errors import broken, unwritable
+from t3cen.data.lock import alone
 from t3cen.data.shapes3d_render import FACTORS, ORIENTATIONS, SCALES, RenderedShapes
 
+log = logging.getLogger(__name__)
 COUNT = 480_000
 FILE = "3dshapes.h5"
+SHA256 = "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"
+"""Of the published file."""
+DIGITS = 16
+"""Hexadecimal digits of a digest in the name of a file made from another."""
 LAZY_BYTES = 1 << 20
 """Where more bytes than this have to be decompressed for a single picture, pictures are not read one by one."""
 
@@ -28,7 +36,7 @@ def labels() -> np.ndarray:
 
 
 def check(path: Path) -> None:
-    """Read the file's description, and some labels.
+    """Read the file's description and its labels.
 
     Raises:
         DataError: it is no HDF5 file, is cut short, or does not hold what 3D Shapes holds.
@@ -44,12 +52,10 @@ def check(path: Path) -> None:
                     raise broken("shapes3d", path, f"has {name} of shape {file[name].shape}, {shape} expected")
             if file["images"].dtype != np.uint8:
                 raise broken("shapes3d", path, f"has images of type {file['images'].dtype}, uint8 expected")
-            # one row in every scale, and the ends: a file in another order is a different data set
-            rows = np.unique(np.concatenate([np.arange(0, COUNT, 7993), [COUNT - 1]]))
-            if not np.allclose(file["labels"][:][rows], labels()[rows], atol=1e-3):
-                raise broken("shapes3d", path, "has labels in another order than the published file")
+            if not np.allclose(file["labels"][:], labels(), atol=1e-3):
+                raise broken("shapes3d", path, "has labels in another order than the published file, or others")
     except OSError as error:
-        raise broken("shapes3d", path, f"cannot be read ({error})") from error
+        raise broken("shapes3d", path, f"cannot be read ({error})", error) from error
 
 
 class H5Shapes:
@@ -75,7 +81,7 @@ class H5Shapes:
         try:
             image = self._images[index]
         except OSError as error:
-            raise broken("shapes3d", self.path, f"has no readable image {index} ({error})") from error
+            raise broken("shapes3d", self.path, f"has no readable image {index} ({error})", error) from error
         return torch.from_numpy(image).permute(2, 0, 1).contiguous()
 
     def label(self, index: int) -> int:
@@ -96,7 +102,7 @@ class H5Shapes:
 class UnpackedShapes:
     """The pictures of one block of hues (60,000), unpacked beside the file and mapped into memory.
 
-    Made by `unpack`; pictures are addressed by their number in the whole data set.
+    Made by `unpacked`; pictures are addressed by their number in the whole data set.
     """
 
     def __init__(self, path: Path, rows: Tensor) -> None:
@@ -121,26 +127,67 @@ class UnpackedShapes:
         return index // 15 % 4
 
 
+def unpacked(source: Path, digest: str, block: str, rows: Tensor) -> Path:
+    """The `.npy` beside `source` with one block of its images, made if there is none that is whole.
+
+    Its name holds the beginnings of two SHA-256 digests, of the file it was made from and of its own content, so that neither
+    another source nor a damaged copy is taken for it, whatever their dates.
+
+    Args:
+        source: the HDF5 file.
+        digest: its SHA-256.
+        block, rows: name and numbers of the images: whole runs of 480 scenes, ascending.
+
+    Raises:
+        DataError: `source` cannot be read, or there is no room.
+    """
+    stem = f"{source.stem}_block{block}_{digest[:DIGITS]}"
+    part = source.with_name(f"{stem}.part")
+
+    def named(path: Path) -> Path:
+        return path.with_name(f"{stem}_{checksum(path, 'sha256')[:DIGITS]}.npy")
+
+    def whole() -> Path | None:
+        return next((found for found in source.parent.glob(f"{stem}_*.npy") if found == named(found)), None)
+
+    if there := whole():  # before the lock: the folder may be one that cannot be written
+        return there
+    try:
+        with alone(part):
+            if there := whole():
+                return there
+            for damaged in source.parent.glob(f"{stem}_*.npy"):
+                log.warning("%s is damaged and is made anew", damaged)
+                damaged.unlink()
+            try:
+                unpack(source, part, rows)
+                return part.rename(named(part))
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(part, error) from error
+
+
 def unpack(source: Path, target: Path, rows: Tensor) -> None:
-    """Copy rows (whole runs of 480 scenes, in order) of the images into an uncompressed `.npy`, whole or not at all."""
+    """Copy rows of the images into an uncompressed `.npy`.
+
+    Raises:
+        DataError: `source` cannot be read.
+        OSError: `target` cannot be written.
+    """
     import h5py
 
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.part")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=(len(rows), 64, 64, 3))
-        with h5py.File(source, "r") as file:
-            images = file["images"]
-            breaks = np.flatnonzero(np.diff(rows.numpy()) != 1) + 1
-            for run, place in zip(np.split(rows.numpy(), breaks), np.split(np.arange(len(rows)), breaks), strict=True):
-                images.read_direct(out, np.s_[run[0] : run[-1] + 1], np.s_[place[0] : place[-1] + 1])
-        out.flush()
-        del out
-        os.replace(temporary, target)
-    except OSError as error:
-        raise broken("shapes3d", source, f"cannot be unpacked to {target} ({error})") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    # written, not mapped: where a disk is full, a write is refused and a map kills the process
+    with target.open("wb") as out:
+        shape = (len(rows), 64, 64, 3)
+        np.lib.format.write_array_header_1_0(out, {"descr": "|u1", "fortran_order": False, "shape": shape})
+        for run in np.split(rows.numpy(), np.flatnonzero(np.diff(rows.numpy()) != 1) + 1):
+            try:
+                with h5py.File(source, "r") as file:
+                    images = file["images"][run[0] : run[-1] + 1]
+            except OSError as error:
+                raise broken("shapes3d", source, f"has unreadable images among {run[0]} to {run[-1]} ({error})", error) from error
+            out.write(np.ascontiguousarray(images).data)
 
 
 def write(path: Path, rows: Iterable[int] | None = None) -> None:
@@ -164,5 +211,7 @@ def write(path: Path, rows: Iterable[int] | None = None) -> None:
                 pictures = [drawn.picture(int(row)).permute(1, 2, 0).numpy() for row in chunk]
                 images[chunk] = np.stack(pictures)
         os.replace(temporary, path)
+    except OSError as error:
+        raise unwritable(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)

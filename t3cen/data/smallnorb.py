@@ -2,41 +2,78 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 
+from t3cen.data import DATA_SETS
 from t3cen.data.errors import DataError, broken, missing
-from t3cen.data.files import check_classes, decode
+from t3cen.data.fakes import picture
+from t3cen.data.files import StoredPictures, decode
 from t3cen.data.items import TestItems, TrainItems
+from t3cen.data.labels import whole_numbers
 from t3cen.data.module import ColorData, Splits
+from t3cen.data.preparation import Recipe, get_parquet
 from t3cen.data.smallnorb_render import CATEGORIES, TEST_INSTANCES, TRAIN_INSTANCES, toys
 from t3cen.data.transforms import Resize
+from t3cen.project import command
 
 HUB = "Ramos-Ramos/smallnorb"
 LIGHTINGS = {"A": (2, 3), "B": (0, 1), "C": (4, 5)}
+FACTORS = {
+    split: {"category": range(len(CATEGORIES)), "lighting": range(6), "instance": instances}
+    for split, instances in (("train", TRAIN_INSTANCES), ("test", TEST_INSTANCES))
+}
+"""Columns of the parquet files that are read, and what may stand in them: no toy is in both parts."""
 
 
-class EncodedPictures:
+def get(root: Path) -> None:
+    get_parquet(HUB, root / "smallnorb")
+
+
+def fake(root: Path) -> None:
+    """Two parquet files, 5 categories x 6 lightings x 2 pictures each."""
+    import pyarrow
+    import pyarrow.parquet
+
+    folder, rng = root / "smallnorb", np.random.default_rng(8)
+    folder.mkdir(parents=True, exist_ok=True)
+    for split, instances, digest in (("train", (4, 6), "ba54590c34eb8af1"), ("test", (0, 1), "b4af1727fb5b132e")):
+        grid = list(itertools.product(instances, range(6), range(5)))
+        encoded = []
+        for _, lighting, category in grid:
+            grey = picture(rng, category, 96, 96)[..., 0] // 6 * (lighting + 1)
+            stream = io.BytesIO()
+            Image.fromarray(grey).save(stream, format="PNG")
+            encoded.append({"bytes": stream.getvalue(), "path": None})
+        kind = pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])
+        columns = {side: pyarrow.array(encoded, kind) for side in ("image_lt", "image_rt")}
+        numbers = {
+            "category": [c for _, _, c in grid],
+            "instance": [i for i, _, _ in grid],
+            "elevation": [0] * len(grid),
+            "azimuth": [0] * len(grid),
+            "lighting": [light for _, light, _ in grid],
+        }
+        columns |= {name: pyarrow.array(values, pyarrow.int32()) for name, values in numbers.items()}
+        pyarrow.parquet.write_table(pyarrow.table(columns), folder / f"{split}-00000-of-00001-{digest}.parquet")
+
+
+class EncodedPictures(StoredPictures):
     """PNG pictures in memory, as Hugging Face stores them, decoded when asked for; grey becomes RGB."""
 
     def __init__(self, images: Any, labels: Tensor, path: str) -> None:
         self.images, self.labels, self.path = images, labels, path
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
     def picture(self, index: int) -> Tensor:
-        import io
-
         content = self.images[index].as_py()
-        return decode(io.BytesIO(content or b""), "smallnorb", f"{self.path}, row {index}")
-
-    def label(self, index: int) -> int:
-        return int(self.labels[index])
+        return decode(io.BytesIO(content or b""), "smallnorb", f"{self.path}, row {index}", SmallNORB.native_size)
 
 
 class GreyPictures:
@@ -55,6 +92,7 @@ class GreyPictures:
         return int(self.labels[index])
 
 
+@DATA_SETS.register
 class SmallNORB(ColorData):
     """Small NORB (paper, appendix "Small NORB"): left pictures, grey, 96 x 96, five categories of toys.
 
@@ -73,6 +111,8 @@ class SmallNORB(ColorData):
     sized_sources = ("files", "hub", "rendered")
     native_size = 96
     published: ClassVar[dict[str, int]] = {"train": 24_300, "test": 24_300}
+    training_images = 8_100
+    recipes = (Recipe("smallnorb", "small NORB from Hugging Face, 236 MB, research use", fake, get),)
     test_names = ("A", "B", "C")
 
     def prepare(self) -> Splits:
@@ -109,19 +149,27 @@ class SmallNORB(ColorData):
 
     def _read(self, split: str) -> tuple[EncodedPictures, Tensor]:
         table, where = self._hub_table(split) if self.source == "hub" else self._file_table(split)
-        wanted = ("image_lt", "category", "lighting")
+        wanted = ("image_lt", *FACTORS[split])
         absent = [column for column in wanted if column not in table.column_names]
         if absent:
             raise broken(self.name, where, f"has no column {', '.join(absent)}, only {', '.join(table.column_names)}")
         if table.num_rows == 0:
             raise DataError(f"{self.name}: {where} has no rows")
-        category, lighting = (torch.from_numpy(np.array(table[column], dtype=np.int64)) for column in wanted[1:])
-        check_classes(self.name, category.tolist(), self.num_classes, Path(where))
+        factors = {}
+        for column, allowed in FACTORS[split].items():
+            try:
+                factors[column] = whole_numbers(table[column].to_numpy())
+            except ValueError as error:
+                raise broken(self.name, where, f"has a column {column} that is none ({error})") from error
+            foreign = sorted(set(factors[column].tolist()) - set(allowed))
+            if foreign:
+                raise broken(self.name, where, f"has {column} {foreign[0]}, one of {', '.join(map(str, allowed))} expected")
+        lighting = factors["lighting"]
         for name, lightings in LIGHTINGS.items():
             if not torch.isin(lighting, torch.tensor(lightings)).any():
                 raise broken(self.name, where, f"has no picture with lighting {lightings[0]} or {lightings[1]}, set {name}")
         images = table["image_lt"].combine_chunks().field("bytes")
-        return EncodedPictures(images, category, where), lighting
+        return EncodedPictures(images, factors["category"], where), lighting
 
     def _file_table(self, split: str) -> tuple[Any, str]:
         import pyarrow
@@ -135,7 +183,7 @@ class SmallNORB(ColorData):
         try:
             return pyarrow.parquet.read_table(found[0]), str(found[0])
         except (OSError, pyarrow.ArrowInvalid) as error:
-            raise broken(self.name, found[0], f"cannot be read ({error})") from error
+            raise broken(self.name, found[0], f"cannot be read ({error})", error) from error
 
     def _hub_table(self, split: str) -> tuple[Any, str]:
         import datasets
@@ -144,7 +192,7 @@ class SmallNORB(ColorData):
             loaded = datasets.load_dataset(HUB, split=split)
         except (OSError, ValueError) as error:
             raise DataError(
-                f"{self.name}: {HUB} cannot be had from Hugging Face ({error}). Ways on: `python scripts/prepare_data.py "
+                f"{self.name}: {HUB} cannot be had from Hugging Face ({error}). Ways on: `{command('data')} "
                 "smallnorb` with data.source=files, or data.source=rendered."
             ) from error
         return loaded.data.table, HUB

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from t3cen.data.checksums import checksum
 from t3cen.data.errors import DataError, broken, missing
 
 
@@ -26,10 +27,8 @@ def verify(name: str, folder: Path, checksums: Mapping[str, str]) -> None:
     Raises:
         DataError: one has not.
     """
-    from torchvision.datasets.utils import calculate_md5
-
     for file, expected in checksums.items():
-        found = calculate_md5(folder / file)
+        found = checksum(folder / file, "md5")
         if found != expected:
             raise broken(name, folder / file, f"has MD5 {found}, {expected} expected")
 
@@ -46,4 +45,4 @@ def read(name: str, folder: Path, make: Callable[..., Any], *arguments: Any, **o
     except DataError:
         raise
     except Exception as error:  # whatever a damaged file makes the reader stumble over
-        raise broken(name, folder, f"cannot be read ({type(error).__name__}: {error})") from error
+        raise broken(name, folder, f"cannot be read ({type(error).__name__}: {error})", error) from error

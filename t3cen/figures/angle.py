@@ -8,9 +8,9 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from t3cen.data.shifts import shift
+from t3cen.experiments.schema import get_table
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
 from t3cen.figures.style import GREY, NETWORKS, canvas
-from t3cen.tables.schema import get_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

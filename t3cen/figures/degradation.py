@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
+from t3cen.experiments.schema import get_table
 from t3cen.figures.finished_runs import Runs
 from t3cen.figures.style import BLACK, BLUE, RED, canvas
 from t3cen.models.widths import fixed_parameters
-from t3cen.tables.schema import get_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,13 +13,15 @@ from typing import Any
 
 import torch
 
+from t3cen.experiments.composition import todays_setting
+from t3cen.experiments.identity import setting_hash
+from t3cen.experiments.record import Record
 from t3cen.figures.networks import load_weights
 from t3cen.models.network import Network
+from t3cen.project import command
 from t3cen.results.cells import SOURCES, comparable, finished
-from t3cen.results.composition import todays_setting
-from t3cen.results.identity import setting_hash
-from t3cen.results.records import Record, load
-from t3cen.training.provenance import PROJECT
+from t3cen.results.records import load
+from t3cen.training.job import environment
 
 CHECKPOINT = "checkpoints/final.ckpt"
 
@@ -53,7 +55,7 @@ class Runs:
         As in tables, the records of an experiment are of one training code, those of one data set of the same pictures.
 
         Args:
-            experiments: names of `train.py experiment=`, each optionally with settings after blanks:
+            experiments: names of `t3cen train experiment=`, each optionally with settings after blanks:
                 `"shapes3d_sat_lcer_s3 step_jitter=true"`.
 
         Raises:
@@ -65,7 +67,9 @@ class Runs:
             self._train(self._missing(found, seeds))
             found = self._find(experiments, seeds)
         if missing := self._missing(found, seeds):
-            commands = "\n".join("  " + " ".join(["python", *self._command(name, left)]) for name, left in missing.items())
+            commands = "\n".join(
+                "  " + " ".join([command("train"), *self._command(name, left)]) for name, left in missing.items()
+            )
             raise FileNotFoundError(f"runs are missing; train=true trains them, or:\n{commands}")
         return found
 
@@ -97,15 +101,15 @@ class Runs:
         experiment, *settings = name.split()
         where = [f"outputs={self.outputs}", f"data_root={self.data_root}"]
         chosen = [f"experiment={experiment}", f"seed={','.join(map(str, seeds))}", f"scale={self.scale}"]
-        return ["train.py", "--multirun", *chosen, *settings, *self.settings, *where]
+        return ["--multirun", *chosen, *settings, *self.settings, *where]
 
     def _train(self, missing: dict[str, list[int]]) -> None:
         for name, seeds in missing.items():
-            command = [sys.executable, *self._command(name, seeds)]
+            train = [sys.executable, "-m", "t3cen.commands.train", *self._command(name, seeds)]
             # What the training says goes to the error stream; the figure's own numbers are the output.
-            status = subprocess.run(command, cwd=PROJECT, stdout=sys.stderr.fileno(), check=False).returncode
+            status = subprocess.run(train, env=environment(), stdout=sys.stderr.fileno(), check=False).returncode
             if status:
-                raise RuntimeError(f"training {name} ended with status {status}: {' '.join(command[1:])}")
+                raise RuntimeError(f"training {name} ended with status {status}: {' '.join(train[1:])}")
 
 
 def _comparable(candidates: Mapping[str, Sequence[Record]], seeds: Sequence[int]) -> dict[str, list[Record]]:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from t3cen.analysis.images import evenly, image_files, read_image
-from t3cen.figures.training import CONF
+from t3cen.experiments.composition import CONF
 
 
 def examples(
@@ -44,7 +44,7 @@ def examples(
         raise ValueError(f"size must be at least 1 pixel, got {size}")
     path = Path(where)
     if not path.exists() and not (CONF / "data" / f"{where}.yaml").exists():
-        known = ", ".join(sorted(file.stem for file in (CONF / "data").glob("*.yaml")))
+        known = ", ".join(sorted(file.stem for file in (CONF / "data").glob("[!.]*.yaml")))
         raise ValueError(f"{where!r} is neither a file, nor a folder, nor a data set; data sets are {known}")
     if path.exists():
         images = [read_image(file) for file in evenly(image_files(path), count + skip)]

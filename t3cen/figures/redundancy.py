@@ -11,9 +11,9 @@ from torch import Tensor
 from t3cen.analysis.images import evenly, image_files, read_image
 from t3cen.analysis.redundancy import HALF_LEVEL, redundancy_shares
 from t3cen.data.errors import DataError
+from t3cen.experiments.schema import get_table
 from t3cen.figures.pictures import from_split
 from t3cen.figures.style import BLACK, SERIES, canvas
-from t3cen.tables.schema import get_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

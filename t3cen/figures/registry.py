@@ -10,10 +10,11 @@ from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
+from t3cen.experiments.composition import CONF
+from t3cen.experiments.schema import nearest
 from t3cen.figures.save import save
 from t3cen.figures.style import house_style
-from t3cen.figures.training import CONF, recorded_data
-from t3cen.tables.schema import nearest
+from t3cen.figures.training import recorded_data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def names() -> list[str]:
     """Every figure there is."""
-    return sorted(path.stem for path in (CONF / "figure").glob("*.yaml"))
+    return sorted(path.stem for path in (CONF / "figure").glob("[!.]*.yaml"))
 
 
 def configure(name: str, overrides: Sequence[str] = ()) -> DictConfig:

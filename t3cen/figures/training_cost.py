@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from t3cen.analysis.training_cost import Setting, measure
+from t3cen.experiments.schema import get_table
 from t3cen.figures.style import BLACK, BLUE, GREEN, ORANGE, canvas
-from t3cen.tables.schema import get_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

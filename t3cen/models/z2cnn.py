@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, NonlinearFactory, Normalize, norm_act
+from t3cen.models.registry import architecture
 from t3cen.nn.checkpointing import CheckpointedSequential
 from t3cen.nn.liftings.base import Lifting
 
 
+@architecture("z2cnn", widths=[20])
 class Z2CNN(Network):
     """Seven convolutions without padding: six of 3x3, the last of 4x4 to the classes.
 

@@ -23,9 +23,9 @@ def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
 
     Every batch norm that takes the output of a convolution becomes `nn.Identity`, or what it did behind the norm. Its scale and
     shift become part of the filters and the bias of that convolution; which these are is seen by running `example`. Then every
-    group convolution of the Fourier backend keeps its transformed filters alone (`GroupConv2d.fix_filters`). The copy is an ordinary module, to be moved,
-    pickled, exported, saved and loaded into another such copy, but it is not for training: its filters are constants, and
-    it has no statistics to update.
+    group convolution of the Fourier backend keeps its transformed filters alone (`GroupConv2d.fix_filters`). The copy is an
+    ordinary module, to be moved, pickled, exported, saved and loaded into another such copy, but it is not for training: its
+    filters are constants, and it has no statistics to update.
 
     Args:
         network: e.g. from `t3cen.models.build`; it is not modified.

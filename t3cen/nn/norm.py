@@ -98,7 +98,7 @@ class GroupBatchNormAct2d(GroupBatchNorm2d):
 
 
 class ResidualActivation(nn.Module):
-    """`activation(input)`, or `activation(input + shortcut)`: a `GroupBatchNormAct2d` whose norm is part of the convolution before.
+    """`activation(input)`, or of `input + shortcut`: a `GroupBatchNormAct2d` whose norm is part of the convolution before.
 
     Args:
         activation: None is ReLU.

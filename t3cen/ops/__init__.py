@@ -5,7 +5,6 @@ every device, and perhaps a compiled one for the CPU (`cpu/`, which nobody else 
 """
 
 from t3cen.ops.axes import along_axes
-from t3cen.ops.cpu import norm, products, relu, transform  # noqa: F401  they register kernels
 from t3cen.ops.direct import direct_group_conv2d, in_precision_of
 from t3cen.ops.fourier import fourier_group_conv2d, transform_filters
 from t3cen.ops.geometry import ConvGeometry
@@ -14,6 +13,8 @@ from t3cen.ops.norm import batch_norm_act
 from t3cen.ops.operator import DECOMPOSITIONS
 from t3cen.ops.relu import band_limited_relu
 from t3cen.ops.unit_range import unit_range
+
+import t3cen.ops.cpu  # isort: skip  # noqa: F401  it registers its kernels
 
 __all__ = [
     "BACKENDS",

@@ -1,8 +1,8 @@
 """Whether compiled code runs on the CPU: where there is a C compiler, unless somebody says otherwise.
 
 Everything else is PyTorch's own operations, with the same result to rounding. `use("off")`, or `T3CEN_KERNELS=off` in the
-environment, makes everything that; with `"on"` a compiler that is missing or fails is an error, and with `"auto"`, the default,
-one warning.
+environment, makes everything that; with `"on"` a compiler that is missing or fails is an error, and with `"auto"`, the
+default, one warning.
 """
 
 from __future__ import annotations

@@ -71,7 +71,8 @@ def _tangent(ctx: Any, *tangents: Any) -> tuple[Tensor, None, None]:
 
 
 @operator(
-    "batch_norm_act(Tensor maps, Tensor? weight, Tensor? bias, Tensor? shortcut, float eps, bool relu) -> (Tensor, Tensor, Tensor)",
+    "batch_norm_act(Tensor maps, Tensor? weight, Tensor? bias, Tensor? shortcut, float eps, bool relu) "
+    "-> (Tensor, Tensor, Tensor)",
     fake=_fake,
     save=_save,
     backward=_backward,

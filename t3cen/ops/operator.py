@@ -112,7 +112,7 @@ def _in_own_precision(kernel: Kernel) -> Kernel:
 
 
 def as_own(result: Tensor) -> Tensor:
-    """A kernel's result that may be a view, as a tensor of its own: autograd lets nobody change views that operators give in place."""
+    """A kernel's result that may be a view, as a tensor of its own: autograd forbids changes in place of an operator's views."""
     return result.new_empty(0).set_(result)
 
 

@@ -1,8 +1,9 @@
 """ReLU of band-limited functions on a group by its cell averages, which fold far less into the band than its values do.
 
 The function is interpolated to Q points of an axis, and taken as straight between neighbours. ReLU has a closed average along a
-straight piece, and the averages of all pieces are samples of its result after a moving average one piece long. So there is a filter
-in front of the sampling: what would fold onto frequency k comes from `Q - k` and is multiplied by `sinc((Q - k) / Q)`, about `k / Q`.
+straight piece, and the averages of all pieces are samples of its result after a moving average one piece long. So there is a
+filter in front of the sampling: what would fold onto frequency k comes from `Q - k` and is multiplied by `sinc((Q - k) / Q)`,
+about `k / Q`.
 
 On several axes a piece is a diagonal of a cell of the grid. All `2^(axes - 1)` diagonals are averaged: of a function that is
 positive everywhere, frequency k is then multiplied by `cos(pi k / Q)` of each axis, which `mean_projection` divides by. So that

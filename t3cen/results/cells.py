@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from t3cen.results.composition import is_current
-from t3cen.results.records import Record, Results
+from t3cen.experiments.composition import is_current
+from t3cen.experiments.record import Record
+from t3cen.results.records import Results
 
 SOURCES = ("files", "bundled", "rendered", "synthetic", "fake")
 """Where pictures come from, the most trusted first."""

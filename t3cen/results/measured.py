@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from t3cen.experiments.schema import Table, get_table, nearest
 from t3cen.results.records import Refused
-from t3cen.tables.schema import Table, get_table, nearest
 
 SCHEMA = 1
 
@@ -87,9 +87,9 @@ def load(outputs: Path, table: str) -> tuple[list[Measurement], list[Refused]]:
     """
     good, bad = [], []
     readers: list[tuple[Path, Callable[[Path, str], Measurement | None]]] = [
-        (path, _own) for path in sorted((Path(outputs) / "measured" / table).glob("*.json"))
+        (path, _own) for path in sorted((Path(outputs) / "measured" / table).glob("[!.]*.json"))
     ]
-    readers += [(path, _figure) for path in sorted((Path(outputs) / "figures").glob("*.json"))]
+    readers += [(path, _figure) for path in sorted((Path(outputs) / "figures").glob("[!.]*.json"))]
     for path, read in readers:
         try:
             measurement = read(path, table)

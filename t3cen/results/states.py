@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from t3cen.results.composition import is_current
-from t3cen.results.records import RESULT, BadRecord, read
+from t3cen.experiments.composition import is_current
+from t3cen.experiments.record import RESULT, BadRecord, read
 from t3cen.training.outcome import outcome
 
 STATES = ("done", "running", "stale", "failed", "unfinished", "missing")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from t3cen.experiments import run_of
+from t3cen.experiments.schema import Column, Row, Section, Table
 from t3cen.results.agreement import compare, published
 from t3cen.results.cells import Cells, Group, Selection, Statistic, statistic
 from t3cen.results.records import Refused
@@ -22,7 +23,6 @@ from t3cen.tables.printed import (
     PrintedTable,
     assemble,
 )  # fmt: skip
-from t3cen.tables.schema import Column, Row, Section, Table
 
 
 def build(table: Table, cells: Cells, outputs: Path, refused: Sequence[Refused] = ()) -> PrintedTable:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from t3cen.experiments import all_runs
+from t3cen.experiments.composition import compose
+from t3cen.experiments.schema import Table
 from t3cen.results import measured
 from t3cen.results.agreement import Comparison, published
 from t3cen.results.cells import Statistic
-from t3cen.results.composition import compose
 from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedSection, PrintedTable, assemble
-from t3cen.tables.schema import Table
 
 
 def measured_table(table: Table, outputs: Path) -> PrintedTable:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from t3cen.experiments.schema import Table
 from t3cen.results.agreement import Comparison, Published
 from t3cen.results.cells import Statistic
-from t3cen.tables.schema import Table
 
 
 @dataclass(frozen=True)

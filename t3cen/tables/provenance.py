@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from t3cen.experiments.record import Record
+from t3cen.experiments.schema import Table
 from t3cen.results.cells import Cells, Group, Selection
-from t3cen.results.records import Record, Refused
+from t3cen.results.records import Refused
 from t3cen.tables.reductions import reductions
-from t3cen.tables.schema import Table
 
 
 def lines(table: Table, cells: Cells, selections: Mapping[str, Selection], refused: Sequence[Refused]) -> Iterator[str]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from t3cen.experiments import all_runs
+from t3cen.experiments.composition import compose
+from t3cen.experiments.identity import NEUTRAL
 from t3cen.results.cells import Group
-from t3cen.results.composition import compose
-from t3cen.results.identity import NEUTRAL
 
 UNTOLD = NEUTRAL | {"scale", "source"}
 """Keys that are no reduction, or that the table tells elsewhere."""

@@ -11,12 +11,13 @@ from pathlib import Path
 from markupsafe import Markup
 
 from t3cen.experiments import runs_of
+from t3cen.experiments.record import Record
+from t3cen.experiments.schema import Table, tables
 from t3cen.results import measured
 from t3cen.results.cells import Cells, Group
-from t3cen.results.records import Record, Results
+from t3cen.results.records import Results
 from t3cen.tables import curves, html
 from t3cen.tables.build import build
-from t3cen.tables.schema import Table, tables
 
 SCALES = ("paper", "laptop", "smoke")
 
@@ -108,7 +109,7 @@ def _has_numbers(table: Table, outputs: Path) -> bool:
 
 
 def _figures(folder: Path) -> Iterator[Drawing]:
-    for path in sorted(folder.glob("*.png")):
+    for path in sorted(folder.glob("[!.]*.png")):
         record = path.with_suffix(".json")
         command = json.loads(record.read_text(encoding="utf-8")).get("command", "") if record.exists() else ""
         uri = "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()

@@ -1,24 +1,27 @@
-"""The command line of train.py: help at once, and errors in one line."""
+"""The command line of training: help at once, and errors in one line."""
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import os
 import re
 import sys
 import textwrap
 from collections.abc import Callable
-from pathlib import Path
 
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
 from t3cen.experiments import check_overrides, help_footer, register
+from t3cen.extras import MissingExtra, require
+from t3cen.project import command, conf_dir
 from t3cen.training.folders import register_resolvers
 from t3cen.training.signals import heed
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
 GROUPS = ("data", "model", "augment", "scale", "launcher")
+CLUSTERED = r"(hydra/)?launcher=(slurm|local|joblib)"
+"""Launchers whose packages are an extra."""
 USAGE = """\
 Train and test one network, or every run of a table. Results: outputs/<scale>/<experiment>/seed<seed>/result.json.
 
@@ -56,9 +59,10 @@ def help_text() -> str:
     """Usage, groups, the keys most often set, and every experiment."""
     lines = []
     for group in GROUPS:
-        options = sorted(path.stem for path in (CONF / group).glob("*.yaml") if path.stem != "base")
+        options = sorted(path.stem for path in (conf_dir() / group).glob("*.yaml") if path.stem != "base")
         lines += textwrap.wrap(", ".join(options), 100, initial_indent=f"  {group:<9} ", subsequent_indent=" " * 12)
-    return USAGE.format(groups="\n".join(lines), footer=help_footer())
+    usage = USAGE.replace("python train.py", command("train"))
+    return usage.format(groups="\n".join(lines), footer=help_footer())
 
 
 def command_line(main: Callable[[], None]) -> None:
@@ -68,6 +72,9 @@ def command_line(main: Callable[[], None]) -> None:
         return
     from t3cen.training.plugins import register_plugins, share_store  # here: Hydra looks through all its plugins for it
 
+    # Python 3.14's argparse reads every help text as it is added; one of Hydra 1.3 is no text until it is printed.
+    if hasattr(argparse.ArgumentParser, "_check_help"):
+        argparse.ArgumentParser._check_help = lambda *_: None
     heed()
     register()
     register_resolvers()
@@ -79,8 +86,10 @@ def command_line(main: Callable[[], None]) -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra hands errors on instead of printing them
     try:
         check_overrides(sys.argv[1:])
+        if any(re.fullmatch(CLUSTERED, argument) for argument in sys.argv[1:]):
+            require("cluster")
         main()
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, MissingExtra, ValueError) as error:
         sys.stderr.write(f"error: {explain(error)}\n")
         sys.exit(1)
 
@@ -100,7 +109,7 @@ def explain(error: Exception) -> str:
     if text.startswith("Ambiguous value"):
         return f"{text}; several values need --multirun (-m)"
     if key and re.search("Could not override|not in struct|Key .* is not", f"{error} {cause}"):
-        hint = "python train.py --cfg job shows all, a + before a key adds it"
+        hint = f"{command('train')} --cfg job shows all, a + before a key adds it"
         return f"no key {key!r} in the configuration{_nearest(key, _keys(key.count('.')))}; {hint}"
     return text or type(error).__name__
 
@@ -117,7 +126,7 @@ def _keys(depth: int) -> list[str]:
     from omegaconf import OmegaConf
 
     GlobalHydra.instance().clear()
-    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+    with initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())):
         config = OmegaConf.to_container(compose("train"), resolve=False)
 
     def keys(node: object, prefix: str) -> list[str]:

@@ -6,6 +6,7 @@ import torch
 from hydra.errors import InstantiationException
 
 from t3cen.data.errors import DataError
+from t3cen.extras import MissingExtra
 from t3cen.training.files import RunInProgress
 
 _EXPECTED = (ValueError, OSError, RunInProgress, FloatingPointError, DataError, torch.OutOfMemoryError)
@@ -15,4 +16,6 @@ def expected(error: BaseException) -> BaseException | None:
     """The error to tell a person about, taken out of Hydra's wrapping; None for a bug, which needs its traceback."""
     while isinstance(error, InstantiationException) and error.__cause__ is not None:
         error = error.__cause__
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("t3cen"):
+        return MissingExtra([error.name], "suite")
     return error if isinstance(error, _EXPECTED) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from omegaconf import OmegaConf
 
-from t3cen.results.identity import is_neutral
+from t3cen.experiments.identity import is_neutral
 
 LONGEST = 120
 VALUE = re.compile(r"(?<==)[^,=]+(?=,|$)")

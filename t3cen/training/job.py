@@ -16,6 +16,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from t3cen.project import IS_INSTALLED, PROJECT
 from t3cen.training.files import RunInProgress, write_json
 from t3cen.training.outcome import FAILURE, JOB, LOG, fail, outcome
 from t3cen.training.plan import Job
@@ -25,7 +26,6 @@ log = logging.getLogger("t3cen.training.job")  # also where this file is __main_
 
 BUSY = 76
 """Exit status of a run that another process is at work on."""
-CODE = Path(__file__).resolve().parents[2]
 
 
 def execute(config: DictConfig) -> None:
@@ -142,9 +142,11 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
             return status
 
 
-def environment(code: Path = CODE) -> dict[str, str]:
+def environment(code: Path = PROJECT) -> dict[str, str]:
     """This process's environment, in which Python finds t3cen in `code` and not in the folder it happens to start in."""
-    paths = [str(code), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # Where packages are installed Python looks anyway, after its own library and not before.
+    own = [] if IS_INSTALLED and code == PROJECT else [str(code)]
+    paths = [*own, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"}
 
 

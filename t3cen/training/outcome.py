@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from t3cen.results.identity import NEUTRAL, config_hash
-from t3cen.results.records import BadRecord, read
+from t3cen.experiments.identity import NEUTRAL, config_hash
+from t3cen.experiments.record import BadRecord, read
 from t3cen.training.files import write_json, writer
 
 RESULT, FAILURE, CONFIG, JOB, CHECKPOINTS = "result.json", "failure.json", "config.json", "job.json", "checkpoints"

@@ -5,38 +5,63 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from t3cen.results.code import fingerprint
+from t3cen.experiments import code
+from t3cen.project import IS_INSTALLED, PROJECT
 
 if TYPE_CHECKING:
     import torch
 
-PROJECT = Path(__file__).resolve().parents[2]
+CODE = ("t3cen", "conf", "train.py")
+"""Where the project's code lies: files elsewhere are no part of a result."""
 VERSION = "code_version.json"
 """In a copy of the code: what it is a copy of."""
 LIBRARIES = ("t3cen", "torch", "torchvision", "pytorch-lightning", "numpy", "hydra-core")
 
 
-def _git(*arguments: str) -> str | None:
+def _git(*arguments: str) -> list[str] | None:
+    """What git prints, divided at NUL characters; None where there is no git or no repository."""
+    if IS_INSTALLED:  # a repository around it is another project's
+        return None
     try:
         done = subprocess.run(["git", "-C", str(PROJECT), *arguments], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+    return [part for part in done.stdout.strip().split("\0") if part]
 
 
-def code_version() -> dict[str, str | bool]:
-    """`commit`, whether the tree was `dirty` (tracked or untracked files differ from it), and the training code's `code_hash`.
+def version_on_disk() -> dict[str, Any]:
+    """What code lies on disk: the `commit`, and the files that are `changed` since or that git does not know.
 
-    Outside git the commit is `"unknown"`.
+    In a copy of the code, what it is a copy of. Outside git the commit is `"unknown"`, and what is changed None. Of an installed
+    package nothing counts as changed.
     """
     if (PROJECT / VERSION).exists():
         return json.loads((PROJECT / VERSION).read_text())
-    dirty = _git("status", "--porcelain") != ""
-    return {"commit": _git("rev-parse", "HEAD") or "unknown", "dirty": dirty, "code_hash": fingerprint()}
+    if IS_INSTALLED:
+        return {"commit": "unknown", "changed": []}
+    commit = _git("rev-parse", "HEAD")
+    known = _git("diff", "-z", "--name-only", "--relative", "HEAD", "--", *CODE)
+    new = _git("ls-files", "-z", "--others", "--exclude-standard", "--", *CODE)
+    return {"commit": commit[0] if commit else "unknown", "changed": None if known is None or new is None else [*known, *new]}
+
+
+def code_version(config: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The `commit`, and whether the code is `dirty`: altered since, that of the run `config` or, without one, any.
+
+    For a run also `code`, its files with their digests, and `code_hash`, their fingerprint (`t3cen.experiments.code`).
+    """
+    version = version_on_disk()
+    commit, changed = version["commit"], version["changed"]
+    if config is None:
+        return {"commit": commit, "dirty": changed is None or bool(changed)}
+    files = code.parts(config)
+    dirty = changed is None or not files.keys().isdisjoint(changed)
+    return {"commit": commit, "dirty": dirty, "code": files, "code_hash": code.fingerprint(files)}
 
 
 def library_versions() -> dict[str, str]:
@@ -63,6 +88,6 @@ def device_name(device: torch.device) -> str:
 
 def transforms() -> str:
     """How transforms over the group ran on this processor; compiled ones round otherwise than matrix products."""
-    from t3cen.nn import kernels  # here, for the same reason
+    from t3cen.ops import kernels  # here, for the same reason
 
     return kernels.status()

@@ -19,12 +19,12 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from t3cen.data.between import between_steps
 from t3cen.data.module import ColorData
 from t3cen.data.shifts import line_step_jitter, step_jitter
+from t3cen.experiments.identity import config_hash
+from t3cen.experiments.record import cut_short
 from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.models.network import Network
 from t3cen.nn import LCERLifting
-from t3cen.results.identity import config_hash
-from t3cen.results.records import cut_short
 from t3cen.task import BatchAugment, Classification
 from t3cen.training import cost, provenance
 from t3cen.training.allocator import keep_freed_memory
@@ -36,6 +36,7 @@ from t3cen.training.mirror import Mirror
 from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, REFUSED, RESULT, outcome
 from t3cen.training.plan import Job
 from t3cen.training.schedule import schedule
+from t3cen.training.sittings import sit_down
 
 log = logging.getLogger(__name__)
 
@@ -181,7 +182,7 @@ def _trainer(
 def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
     _quiet()
     keep_freed_memory()
-    started, code = datetime.now(UTC), provenance.code_version()
+    started, code = datetime.now(UTC), provenance.code_version(config)
     pl.seed_everything(config["seed"], verbose=False)
     data = make_data(config)
     data.setup()
@@ -197,6 +198,9 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
     resume = resume_point(directory, identity)
     if resume:
         log.info("going on from %s", resume)
+    sittings = []
+    if not rank_zero_only.rank:  # type: ignore[attr-defined]
+        sittings = sit_down(folder, code, data.provenance, goes_on=resume is not None)
     trainer.fit(task, data, ckpt_path=resume)
     steps, epochs = trainer.global_step, trainer.current_epoch
     if short := cut_short(config, steps, epochs):
@@ -223,6 +227,8 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         "config": config,
         "config_hash": identity,
         **code,
+        "dirty": any(sitting["dirty"] for sitting in sittings),
+        "sittings": sittings,
         "versions": {**provenance.library_versions(), "cpu transforms": provenance.transforms()},
         "device": provenance.device_name(device),
         "data_provenance": data.provenance,

@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
+from t3cen.project import IS_INSTALLED, PROJECT
 from t3cen.training.files import write_json
-from t3cen.training.provenance import PROJECT, VERSION, code_version
+from t3cen.training.provenance import VERSION, version_on_disk
 
-PARTS = ("t3cen", "conf", "train.py", "pyproject.toml")
+PARTS = ("t3cen",) if IS_INSTALLED else ("t3cen", "conf", "train.py", "pyproject.toml")
 
 
 def snapshot(outputs: Path) -> Path:
@@ -24,7 +26,7 @@ def snapshot(outputs: Path) -> Path:
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    version = code_version()
+    version = version_on_disk()
     digest.update(repr(sorted(version.items())).encode())
     folder = outputs.absolute() / ".snapshots" / digest.hexdigest()[:16]
     if folder.exists():
@@ -44,13 +46,13 @@ def snapshot(outputs: Path) -> Path:
 
 
 def _files() -> list[str]:
-    """The project's files below `PARTS`: what git knows or would add; outside git, all but caches."""
+    """The project's files below `PARTS`: what git knows or would add; outside git, or installed, all but caches."""
     command = ["git", "-C", str(PROJECT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *PARTS]
-    try:
-        names = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split("\0")
-        names = [name for name in names if name and (PROJECT / name).is_file()]
-    except (OSError, subprocess.SubprocessError):
-        names = []
+    names: list[str] = []
+    if not IS_INSTALLED:  # a repository around it is another project's
+        with suppress(OSError, subprocess.SubprocessError):
+            listed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split("\0")
+            names = [name for name in listed if name and (PROJECT / name).is_file()]
     if not names:
         paths = (
             path for part in PARTS for path in ([PROJECT / part] if (PROJECT / part).is_file() else (PROJECT / part).rglob("*"))

@@ -1,30 +1,18 @@
-"""scripts/generate_deepaugment.py, and a training set that reads what it made."""
-
-import importlib.util
-from pathlib import Path
+"""`t3cen deepaugment`, and a training set that reads what it made."""
 
 import pytest
 import torch
 
 from t3cen.augment import DeepAugment
+from t3cen.commands.deepaugment import main
 from t3cen.data import MNIST
-
-SCRIPT = Path(__file__).parents[2] / "scripts" / "generate_deepaugment.py"
-
-
-@pytest.fixture(scope="module")
-def main():
-    spec = importlib.util.spec_from_file_location("generate_deepaugment", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script.main
 
 
 def arguments(root, *more):
     return ["data=mnist", "data.source=bundled", f"data_root={root}", "+data.train_size=6", "--steps", "2", *more]
 
 
-def test_makes_what_the_training_reads(main, tmp_path, capsys):
+def test_makes_what_the_training_reads(tmp_path, capsys):
     assert main(arguments(tmp_path)) == 0
     said = capsys.readouterr().out
     assert "6 pictures, two variants each" in said
@@ -35,7 +23,7 @@ def test_makes_what_the_training_reads(main, tmp_path, capsys):
     assert 25 <= changed <= 55  # two draws of three
 
 
-def test_says_what_is_wrong_in_one_line(main, tmp_path, capsys):
+def test_says_what_is_wrong_in_one_line(tmp_path, capsys):
     assert main(arguments(tmp_path, "data.sorce=files")) == 1
     assert "data.sorce" in capsys.readouterr().err
     assert main(["data=mnist", f"data_root={tmp_path}"]) == 1

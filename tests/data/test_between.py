@@ -9,7 +9,7 @@ from t3cen.data.between import AXES, between_steps
 from t3cen.data.items import to_float
 from t3cen.data.shifts import Uniform, shift
 from t3cen.experiments import all_runs
-from t3cen.results.composition import compose
+from t3cen.experiments.composition import compose
 from t3cen.training.run import make_data
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+import torch
 
 import t3cen.data
 from t3cen.data.errors import DataError, MissingData
@@ -97,6 +98,24 @@ def test_truncated_digits(copy, file):
     path = root / "MNIST" / "raw" / file
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(DataError, match=rf"mnist: .*{file.split('-')[0]}-images"):
+        load("MNIST", root)
+
+
+def test_digits_that_torchvision_once_processed_are_not_believed(copy):
+    root = copy("MNIST")
+    (root / "MNIST" / "processed").mkdir()
+    for name in ("training.pt", "test.pt"):
+        torch.save((torch.zeros(5, 28, 28, dtype=torch.uint8), torch.zeros(5).long()), root / "MNIST" / "processed" / name)
+    data = t3cen.data.MNIST(root=root)
+    assert data.provenance["sizes"]["test/in"] == 40
+
+
+@pytest.mark.parametrize("value", [10, 200])
+def test_a_digit_that_is_none(copy, value):
+    root = copy("MNIST")
+    path = root / "MNIST" / "raw" / "t10k-labels-idx1-ubyte"
+    path.write_bytes(path.read_bytes()[:-1] + bytes([value]))
+    with pytest.raises(DataError, match=f"has a label {value}, only 0 to 9 are expected"):
         load("MNIST", root)
 
 
@@ -193,6 +212,26 @@ class TestSmallNORB:
         with pytest.raises(DataError, match="no picture with lighting 4 or 5"):
             load("SmallNORB", root)
 
+    @pytest.mark.parametrize(
+        ("column", "value", "told"),
+        [
+            ("category", 5, "has category 5, one of 0, 1, 2, 3, 4 expected"),
+            ("category", 0.5, r"has a column category that is none \(labels must be whole numbers, got 0.5\)"),
+            ("category", None, "has a column category that is none"),
+            ("lighting", -1, "has lighting -1, one of 0, 1, 2, 3, 4, 5 expected"),
+            ("instance", 2, "has instance 2, one of 4, 6, 7, 8, 9 expected"),
+        ],
+    )
+    def test_wrong_values(self, copy, column, value, told):
+        def change(table):
+            values = [value, *table[column].to_pylist()[1:]]
+            return table.set_column(table.column_names.index(column), column, pyarrow.array(values))
+
+        root = copy("smallnorb")
+        self.rewrite(root, change)
+        with pytest.raises(DataError, match=rf"train-.*\.parquet {told}"):
+            load("SmallNORB", root)
+
     def test_empty(self, copy):
         root = copy("smallnorb")
         self.rewrite(root, lambda table: table.slice(0, 0))
@@ -226,6 +265,29 @@ class TestCamelyon:
         with pytest.raises(DataError, match="lists no patch of hospital 2"):
             load("Camelyon", root)
 
+    @pytest.mark.parametrize(
+        ("column", "value", "told"),
+        [
+            ("tumor", "2", "a tumor that is none of 0 to 1 in line 5 .*tumor 2"),
+            ("tumor", "", "a tumor that is none of 0 to 1 in line 5"),
+            ("tumor", "0.5", "a tumor that is none of 0 to 1 in line 5"),
+            ("center", "7", "a center that is none of 0 to 4 in line 5"),
+            ("center", "3", "a slide of another hospital than its center in line 5"),
+            ("split", "3", "a split that is none of 0 to 1 in line 5"),
+            ("x_coord", "", "a patch without a place in line 5"),
+            ("x_coord", "0", "a patch that was listed before in line 5"),
+        ],
+    )
+    def test_wrong_values(self, copy, column, value, told):
+        root = copy("camelyon17_v1.0")
+        path = self.table(root)
+        header, *rows = [line.split(",") for line in path.read_text().splitlines()]
+        rows[3][header.index("node")] = rows[0][header.index("node")]
+        rows[3][header.index(column)] = value
+        path.write_text("\n".join(",".join(row) for row in (header, *rows)) + "\n")
+        with pytest.raises(DataError, match=rf"metadata\.csv has {told}"):
+            load("Camelyon", root)
+
     def test_empty_table(self, copy):
         root = copy("camelyon17_v1.0")
         path = self.table(root)
@@ -237,9 +299,8 @@ class TestCamelyon:
         root = copy("camelyon17_v1.0")
         for path in (root / "camelyon17_v1.0" / "patches").rglob("patch_patient_024_*.png"):
             path.unlink()
-        data = t3cen.data.Camelyon(root=root)
-        with pytest.raises(DataError, match=r"patch_patient_024_node.*\.png is no readable picture .*No such file"):
-            list(data.test_dataloader()[0])
+        with pytest.raises(DataError, match=r"patch_patient_024_node.*\.png and 23 more pictures is missing"):
+            load("Camelyon", root)
 
 
 def test_incomplete_sets_are_told_of(copy, caplog):

@@ -5,6 +5,7 @@ import http.server
 import tarfile
 import threading
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -143,5 +144,76 @@ def test_a_folder_is_whole_or_absent(tmp_path):
         whole_folder(tmp_path / "set", half)
     assert list(tmp_path.iterdir()) == []
     whole_folder(tmp_path / "set", lambda folder: (folder / "a").write_text("a"))
+    assert (tmp_path / "set" / "SHA256SUMS").read_text() == f"{hashlib.sha256(b'a').hexdigest()}  a\n"
     with pytest.raises(DataError, match="exists already"):
         whole_folder(tmp_path / "set", half)
+
+
+@pytest.fixture
+def network(monkeypatch):
+    """The servers and disks of the attack, from `scripts/`."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "scripts")
+    from data_attacks import network
+
+    return network
+
+
+class TestMirrors:
+    """Against the servers of the attack, which fail in every way."""
+
+    @pytest.fixture
+    def servers(self, network):
+        with network.serving() as address:
+            yield address
+
+    @pytest.fixture
+    def expected(self, network):
+        return network.CONTENT
+
+    @pytest.mark.parametrize(
+        ("path", "said"),
+        [
+            ("cut chunks", "no connection"),
+            ("cut length", "ended after 100,000 of 300,000 bytes"),
+            ("bad status line", "no connection"),
+            ("bad length", None),  # the length is left out of account, and the bytes are right
+            ("longer length", "has a file of 300,099 bytes, 300,000 expected"),
+            ("error page", "sends a web page instead of the file"),
+            ("wrong bytes", "has md5 .*, .* expected"),
+            ("longer", "has a file of 300,004 bytes, 300,000 expected"),
+            ("204", "the server answers 204"),
+            ("closed at once", "no connection"),
+            ("redirect loop", "the server answers 302"),
+        ],
+    )
+    def test_the_next_is_tried_and_every_failure_is_told_in_one_line(self, servers, expected, tmp_path, path, said):
+        digest = hashlib.md5(expected).hexdigest()
+        bad, right = f"{servers}/{path.replace(' ', '%20')}", f"{servers}/right"
+        fetch(Remote((bad, right), len(expected), digest), tmp_path / "x", 0.5)
+        assert (tmp_path / "x").read_bytes() == expected
+        assert [path.name for path in tmp_path.iterdir()] == ["x"]
+        if said is not None:
+            with pytest.raises(DataError, match=said) as told:
+                fetch(Remote((bad,), len(expected), digest), tmp_path / "y", 0.5)
+            assert "\n" not in str(told.value)
+            assert not (tmp_path / "y").exists()
+
+    @pytest.mark.parametrize("path", ["error page", "error page, plain", "404", "wrong range", "bad status line"])
+    def test_what_has_come_survives_a_failing_server(self, servers, expected, tmp_path, path):
+        (tmp_path / "x.part").write_bytes(expected[:2000])
+        with pytest.raises(DataError):
+            fetch(Remote((f"{servers}/{path.replace(' ', '%20')}",), md5="0" * 32), tmp_path / "x", 0.5)
+        assert (tmp_path / "x.part").read_bytes() == expected[:2000]
+
+    def test_a_wrong_beginning_is_not_gone_on_with_for_ever(self, servers, expected, tmp_path):
+        (tmp_path / "x.part").write_bytes(bytes(2000))
+        fetch(Remote((f"{servers}/right",), len(expected), hashlib.md5(expected).hexdigest()), tmp_path / "x")
+        assert (tmp_path / "x").read_bytes() == expected
+
+
+@pytest.mark.parametrize("job", ["download", "gunzip", "tar", "block"])
+def test_a_full_disk_is_not_blamed_on_the_source(network, tmp_path, job):
+    for what, act in network.disk(tmp_path, 4):
+        if what.startswith(job):
+            with pytest.raises(DataError, match=r"cannot be written \(File too large\).*nothing has to be deleted"):
+                act()

@@ -1,8 +1,10 @@
 """What prepare_data does: states, fakes, imports and pictures."""
 
+import errno
 import itertools
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -10,29 +12,55 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
+from omegaconf import OmegaConf
 from PIL import Image
 
-from t3cen.data import KUTomaData
+from t3cen.data import DATA_SETS, KUTomaData
 from t3cen.data.coco_import import import_coco
 from t3cen.data.errors import DataError
-from t3cen.data.fakes import MAKERS, write_fakes
-from t3cen.data.pictures import SETS, data_set, draw
-from t3cen.data.preparation import RECIPES, _idx, state
+from t3cen.data.fakes import write_fakes
+from t3cen.data.idx import get_idx
+from t3cen.data.pictures import data_set, draw, previews
+from t3cen.data.preparation import recipes, state
 from t3cen.data.throughput import images_per_second
+from t3cen.experiments import all_runs
 
 REPOSITORY = Path(__file__).parents[2]
 
 
 def test_registries_agree():
-    assert set(MAKERS) == set(RECIPES)
+    assert len(recipes()) == sum(len(made.recipes) for made in DATA_SETS.values())
+    assert all(made.recipes for made in DATA_SETS.values())
     configured = {path.stem for path in (REPOSITORY / "conf" / "data").glob("*.yaml")}
-    assert configured >= set(SETS)
+    assert configured >= set(previews())
+    in_tables = {run.data for run in all_runs().values()}
     for scale in ("laptop", "smoke"):
-        assert {path.stem for path in (REPOSITORY / "conf" / "scale" / scale).glob("*.yaml")} == configured
+        assert in_tables <= {path.stem for path in (REPOSITORY / "conf" / "scale" / scale).glob("*.yaml")} <= configured
 
 
-@pytest.mark.parametrize("name", RECIPES)
+def test_the_table_of_the_documentation_is_right():
+    """Its rows, for those data sets that have one, say what the registry and the protocols say."""
+    lines = (REPOSITORY / "docs" / "data.md").read_text().split("\n\n")
+    table = next(block for block in lines if block.startswith("| `data=` | test sets"))
+    above = None
+    for line in table.splitlines()[2:]:
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        cells = [above[at] if cell == "same" else cell for at, cell in enumerate(cells)]
+        names, tests, _, without, protocol = above = cells
+        for name in names.replace("`", "").split(", "):
+            data = data_set(name)
+            assert set(data.test_names) <= set(re.findall("`(.+?)`", tests)) <= {*data.test_names, *data.validation_names}
+            assert all(f"{source}`" in without for source in data.sources if source != "files")
+            config = OmegaConf.load(REPOSITORY / "conf" / "data" / f"{name}.yaml")
+            steps, epochs = config.trainer.max_steps, config.trainer.max_epochs
+            assert (f"{epochs} epochs" if epochs else f"{steps:,} iterations") in protocol
+            assert config.backbone in protocol.lower()
+
+
+@pytest.mark.parametrize("name", recipes())
 def test_states(name, fakes, tmp_path):
     whole, line = state(name, fakes)
     assert (whole, line[:6]) == (True, "fake: ")
@@ -54,6 +82,48 @@ def test_damaged_and_incomplete(fakes, tmp_path):
     assert "MD5" in line
 
 
+@pytest.mark.parametrize(
+    ("name", "folder", "content"),
+    [("camelyon", "camelyon17_v1.0", b""), ("pets", "oxford-iiit-pet", b"cut"), ("smallnorb", "smallnorb", b"")],
+)
+def test_every_file_is_looked_at(fakes, tmp_path, name, folder, content):
+    """A table that lists everything is not enough: the last picture alone is damaged."""
+    shutil.copytree(fakes / folder, tmp_path / folder)
+    assert state(name, tmp_path)[1].startswith("incomplete: ")
+    if name == "smallnorb":
+        path = next((tmp_path / folder).glob("test-*"))
+        table = pyarrow.parquet.read_table(path)
+        images = [*table["image_lt"].to_pylist()[:-1], {"bytes": content, "path": None}]
+        pyarrow.parquet.write_table(table.set_column(0, "image_lt", pyarrow.array(images, table.schema.field(0).type)), path)
+    else:
+        sorted(path for path in (tmp_path / folder).rglob("*") if path.suffix in (".png", ".jpg"))[-1].write_bytes(content)
+    whole, line = state(name, tmp_path)
+    assert not whole
+    assert line.startswith(f"damaged: {name}: ")
+    assert "is no readable picture" in line
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (
+            ConnectionError("no\nnetwork"),
+            r"Ramos-Ramos/smallnorb could not be downloaded .*\(no network\); what has come is kept",
+        ),
+        (RuntimeError("timed out"), r"could not be downloaded .*\(timed out\)"),
+        (OSError(errno.ENOSPC, "No space left on device"), r"smallnorb cannot be written \(No space left on device\)"),
+    ],
+)
+def test_a_hub_that_fails_is_told_in_one_line(monkeypatch, tmp_path, raised, told):
+    def fail(*_, **__):
+        raise raised
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
+    with pytest.raises(DataError, match=told) as error:
+        RECIPES["smallnorb"].get(tmp_path)
+    assert "\n" not in str(error.value)
+
+
 def test_fakes_and_real_data_never_mix(tmp_path):
     (tmp_path / "MNIST").mkdir()
     with pytest.raises(ValueError, match="is not empty and holds no fakes"):
@@ -70,7 +140,7 @@ def test_installed_fashion_mnist_is_used(fakes, tmp_path):
     names = [path.name for path in (fakes / "FashionMNIST" / "raw").iterdir()]
     for name in names:
         (installed / f"{name}.gz").write_bytes(gzip.compress((fakes / "FashionMNIST" / "raw" / name).read_bytes()))
-    _idx(tmp_path, "FashionMNIST", (), dict.fromkeys(names, "unused"), installed)
+    get_idx(tmp_path, "FashionMNIST", (), dict.fromkeys(names, "unused"), installed)
     for name in names:
         assert (tmp_path / "FashionMNIST" / "raw" / name).read_bytes() == (fakes / "FashionMNIST" / "raw" / name).read_bytes()
 
@@ -102,6 +172,22 @@ class TestCoco:
         assert (ripe == (200, 0, 0)).all()
         data = KUTomaData(root=tmp_path, image_size=16, validation_fraction=0)
         assert len(data.splits.train) == 2
+        assert state("kutomadata", tmp_path) == (True, "complete: train 1, validation 1, test/test 2")
+
+    @pytest.mark.parametrize("damage", ["another picture", "list"])
+    def test_files_are_compared_with_what_was_written(self, laboro, tmp_path, damage):
+        """Another picture can be read as well as the first; so can one with a flipped bit, if it is a JPEG."""
+        import_coco(laboro, tmp_path)
+        folder = tmp_path / "kutomadata"
+        path = next((folder / "test" / "ripe").iterdir())
+        Image.new("RGB", (30, 30)).save(path)
+        if damage == "list":
+            (folder / "SHA256SUMS").write_bytes(b"\xff\x00")
+        whole, line = state("kutomadata", tmp_path)
+        assert not whole
+        told = "SHA256SUMS lists in line 1 what cannot be read" if damage == "list" else f"{path} has SHA-256"
+        assert line.startswith("damaged: kutomadata: ")
+        assert told in line
 
     def test_photographs_of_one_name_in_two_folders_are_two(self, laboro, tmp_path):
         path = laboro / "annotations" / "train.json"
@@ -122,6 +208,51 @@ class TestCoco:
     def test_half_ripe_may_count_as_unripe(self, laboro, tmp_path):
         counts = import_coco(laboro, tmp_path, unripe=("green", "half_ripened"))
         assert counts["train/unripe"] == 2
+
+    @pytest.mark.parametrize(
+        ("size", "red"), [({}, False), ({"width": 60, "height": 80}, False), ({"width": 80, "height": 60}, True)]
+    )
+    def test_boxes_count_the_pixels_their_sizes_say(self, laboro, tmp_path, size, red):
+        """The camera was held upright: 80 x 60 pixels are stored, 60 x 80 shown, and there the red square is elsewhere."""
+        exif = Image.Exif()
+        exif[274] = 6
+        for split in ("train", "test"):
+            with Image.open(laboro / split / "one.png") as image:
+                image.save(laboro / split / "one.png", exif=exif)
+            path = laboro / "annotations" / f"{split}.json"
+            content = json.loads(path.read_text())
+            content["images"][0] |= size
+            content["annotations"] = [{**box, "bbox": [10, 10, 20, 30]} for box in content["annotations"]]
+            path.write_text(json.dumps(content))
+        import_coco(laboro, tmp_path)
+        crop = np.asarray(Image.open(next((tmp_path / "kutomadata" / "test" / "ripe").iterdir())))
+        assert (crop == (200, 0, 0)).all() == red
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"bbox": [70, 10, 30, 30]}, r"a box \[70, 10, 30, 30\] that leaves one.png of 80 x 60 pixels"),
+            ({"bbox": [10, 10, 30]}, r"a box \[10, 10, 30\] on one.png, four numbers are expected"),
+            ({"category_id": 9}, "is no COCO instances file .*KeyError: 9"),
+            ({"image_id": 8}, "is no COCO instances file .*image_id 8"),
+        ],
+    )
+    def test_wrong_annotations(self, laboro, tmp_path, change, told):
+        path = laboro / "annotations" / "train.json"
+        content = json.loads(path.read_text())
+        content["annotations"][0] |= change
+        path.write_text(json.dumps(content))
+        with pytest.raises(DataError, match=rf"train\.json (has )?{told}"):
+            import_coco(laboro, tmp_path)
+        assert not (tmp_path / "kutomadata").exists()
+
+    def test_sizes_of_another_picture(self, laboro, tmp_path):
+        path = laboro / "annotations" / "train.json"
+        content = json.loads(path.read_text())
+        content["images"][0] |= {"width": 800, "height": 600}
+        path.write_text(json.dumps(content))
+        with pytest.raises(DataError, match=r"has boxes for 800 x 600 pixels, but .*one\.png has 80 x 60"):
+            import_coco(laboro, tmp_path)
 
     def test_errors_leave_nothing(self, laboro, tmp_path):
         (laboro / "test" / "one.png").write_bytes(b"no")
@@ -193,4 +324,4 @@ class TestCommand:
     def test_unknown_name(self):
         asked = self.run("imagenet")
         assert asked.returncode == 2
-        assert "unknown data set imagenet; choose from mnist" in asked.stderr
+        assert "unknown data set imagenet; choose from caltech101" in asked.stderr

@@ -3,15 +3,15 @@ import json
 import pytest
 import torch
 
+from t3cen.experiments.composition import compose_with
+from t3cen.experiments.identity import config_hash
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
-from t3cen.figures.training import training_config
-from t3cen.results.identity import config_hash
 from t3cen.training.run import make_data, make_network
 
 
 def _record(outputs, experiment, seed, *, scale="smoke", changes=(), source="bundled", correct=70, code="", **data):
     """A record as a finished run leaves it, written by hand: reading is what is tested here."""
-    config = training_config([f"experiment={experiment}", f"scale={scale}", f"seed={seed}", *changes])
+    config = compose_with([f"experiment={experiment}", f"scale={scale}", f"seed={seed}", *changes])
     folder = outputs / scale / experiment / "_".join([*changes, code, *data.values(), f"seed{seed}"])
     folder.mkdir(parents=True)
     tests = {name: {"error": 1 - correct / 100, "correct": correct, "total": 100, "loss": 1.0} for name in ("in", "shift")}

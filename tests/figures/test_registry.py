@@ -19,7 +19,7 @@ def test_every_figure_is_composed_and_names_a_function(name):
 def test_the_data_sets_of_every_figure_compose_at_every_scale(name, scale):
     from omegaconf import OmegaConf
 
-    from t3cen.figures.training import training_config
+    from t3cen.experiments.composition import compose_with
 
     left = [OmegaConf.to_container(registry.configure(name, [f"scale={scale}"]).figure, resolve=True)]
     while left:
@@ -28,7 +28,7 @@ def test_the_data_sets_of_every_figure_compose_at_every_scale(name, scale):
         data = node.get("where") or node.get("name")
         if data and "overrides" in node:
             assert node["scale"] == scale
-            training_config([f"data={data}", f"scale={scale}", "name=figure", *node["overrides"]])
+            compose_with([f"data={data}", f"scale={scale}", "name=figure", *node["overrides"]])
 
 
 @pytest.mark.parametrize(

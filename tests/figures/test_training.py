@@ -1,11 +1,4 @@
-from t3cen.figures.training import data_module, recorded_data, training_config
-
-
-def test_the_configuration_is_that_of_train_py():
-    config = training_config(["experiment=mnist_h4", "scale=laptop", "seed=5"])
-    assert config["name"] == "mnist_h4"
-    assert config["seed"] == 5
-    assert config["model"]["group"] == "h4"
+from t3cen.figures.training import data_module, recorded_data
 
 
 def test_the_data_used_are_recorded():

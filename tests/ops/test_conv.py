@@ -73,7 +73,7 @@ def test_equals_pytorch_forwards_and_backwards(shape):
     [
         (Shape(3, 8, 8, 2, 32, 32, 3, 1), True),
         (Shape(3, 8, 8, 2, 33, 33, 3, 1), LANES < 16),
-        (Shape(3, LANES // 2, 100, 2, 32, 33, 3, 1), False),
+        (Shape(3, LANES // 2, 100, 2, 32, 33, 3, 1), LANES < 16),
         (Shape(3, LANES // 2 + 1, 100, 2, 32, 33, 3, 1), True),
         (Shape(3, LANES // 2, 100, 2, 32, 32, 3, 2), False),
         (Shape(3, LANES // 2 + 1, 100, 2, 32, 32, 3, 2), True),

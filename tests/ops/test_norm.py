@@ -4,7 +4,6 @@ import itertools
 
 import pytest
 import torch
-from torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from torch.nn import functional as F
 
 from t3cen.ops.norm import batch_norm_act

@@ -11,13 +11,22 @@ from t3cen.nn import GroupConv2d
 from t3cen.ops.fourier import fourier_conv2d, fourier_conv2d_backward
 from t3cen.ops.operator import DECOMPOSITIONS
 from t3cen.ops.transform import group_transform, rank
+from t3cen.ops.unit_range import unit_range
 
 pytestmark = [
     # PyTorch, at its first tangent
     pytest.mark.filterwarnings("ignore:.*torch.jit.script:FutureWarning"),
     pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning"),
 ]
-FUNCTIONS = {function.__name__: function for function in (group_transform, fourier_conv2d, fourier_conv2d_backward)}
+FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        group_transform,
+        fourier_conv2d,
+        fourier_conv2d_backward,
+        unit_range,
+    )
+}
 ORDERS, PLANE = [3], [[1, 1], [1, 1], [1, 1]]
 
 
@@ -34,11 +43,15 @@ SAMPLES = {
         for needed in ([True, True], [False, True], [True, False])
     ],
 }
+SAMPLES |= {
+    "unit_range": [(numbers(2, 3, 4, 4).detach().sigmoid().requires_grad_(),)],
+}
 EVERY = [(name, arguments) for name, samples in SAMPLES.items() for arguments in samples]
 
 
 def test_there_are_samples_of_every_operator():
-    assert {op.name().partition("::")[2] for op in DECOMPOSITIONS} == set(SAMPLES)
+    in_their_own_tests = {f"{name}{way}" for name in ("batch_norm_act", "band_limited_relu") for way in ("", "_backward")}
+    assert {op.name().partition("::")[2] for op in DECOMPOSITIONS} == set(SAMPLES) | in_their_own_tests
 
 
 @pytest.mark.parametrize(("name", "arguments"), EVERY, ids=lambda value: value if isinstance(value, str) else "")

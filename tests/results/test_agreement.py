@@ -3,9 +3,9 @@
 import pytest
 from scipy import stats
 
+from t3cen.experiments.schema import tables
 from t3cen.results.agreement import compare, published
 from t3cen.results.cells import Statistic
-from t3cen.tables.schema import tables
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,10 @@
 """The results that are committed under docs/results: whole, of clean code, and the tables beside them are theirs."""
 
-import importlib.util
-
 import pytest
 
+from t3cen.commands.tables import main
+from t3cen.experiments.schema import TABLE_DIR
 from t3cen.results.records import load
-from t3cen.tables.schema import TABLE_DIR
 
 ROOT = TABLE_DIR.parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -20,24 +19,16 @@ def test_every_record_is_whole():
     assert not [record.path for record in results.records if record.dirty]
 
 
-@pytest.fixture
-def make_tables():
-    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "scripts" / "make_tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
-def test_tables_are_of_the_records(path, make_tables, capsys):
-    assert make_tables.main([path.stem, "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
+def test_tables_are_of_the_records(path, capsys):
+    assert main([path.stem, "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
     assert _lasting(capsys.readouterr().out) == _lasting(path.read_text())
 
 
-def test_a_scale_without_results_is_named_with_those_that_have_some(make_tables, capsys):
-    assert make_tables.main(["hue_shift", "--outputs", str(RESULTS)]) == 0
+def test_a_scale_without_results_is_named_with_those_that_have_some(capsys):
+    assert main(["hue_shift", "--outputs", str(RESULTS)]) == 0
     assert "no results at scale paper, only at laptop; see --scale" in capsys.readouterr().err
-    assert make_tables.main(["hue_shift", "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
+    assert main(["hue_shift", "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
     assert not capsys.readouterr().err
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from t3cen.experiments import all_runs
+from t3cen.experiments.record import read
 from t3cen.results.plan import Clock, steps_of
-from t3cen.results.records import read
 
 
 def config(**trainer):

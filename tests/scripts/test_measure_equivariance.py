@@ -1,24 +1,14 @@
 """The table of equivariance on angles and images, measured on small networks."""
 
-import importlib.util
-
 import pytest
 
+from t3cen.commands.equivariance import main
+from t3cen.experiments.schema import get_table
 from t3cen.results import measured
-from t3cen.tables.schema import TABLE_DIR, get_table
-
-
-@pytest.fixture
-def main():
-    path = TABLE_DIR.parents[1] / "scripts" / "measure_equivariance.py"
-    spec = importlib.util.spec_from_file_location("measure_equivariance", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main
 
 
 @pytest.mark.slow
-def test_every_cell_is_filled_and_the_angles_are_exact(main, tmp_path):
+def test_every_cell_is_filled_and_the_angles_are_exact(tmp_path):
     size = ["--backbone", "z2cnn", "--width", "16", "--count", "1"]
     assert main(["--images", "mnist", *size, "--outputs", str(tmp_path)]) == 0
     [measurement], refused = measured.load(tmp_path, "ablation_equivariance")
@@ -29,6 +19,6 @@ def test_every_cell_is_filled_and_the_angles_are_exact(main, tmp_path):
     assert measurement.cells["lcer_s3/angles"] > 1e-2  # the negative control: translations with clipping
 
 
-def test_no_images_is_one_line(main, tmp_path, capsys):
+def test_no_images_is_one_line(tmp_path, capsys):
     assert main(["--images", str(tmp_path), "--outputs", str(tmp_path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

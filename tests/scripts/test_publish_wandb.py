@@ -1,23 +1,15 @@
 """Publishing to W&B, offline: what was written is read back from the run's file."""
 
-import importlib.util
 import json
 import struct
+import sys
 import time
 
 import pytest
 
-from t3cen.tables.schema import TABLE_DIR
+from t3cen.commands import publish as module
 
 BLOCK = 32768
-
-
-@pytest.fixture
-def module():
-    spec = importlib.util.spec_from_file_location("publish_wandb", TABLE_DIR.parents[1] / "scripts" / "publish_wandb.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def records(path):
@@ -50,7 +42,7 @@ def values(items):
     return found
 
 
-def test_tables_pages_and_bars_are_in_the_run_file(module, result_file, tmp_path, capsys):
+def test_tables_pages_and_bars_are_in_the_run_file(result_file, tmp_path, capsys):
     for seed in (1999, 2000, 2001):
         result_file("kutomadata_h4", seed, {"test": 690 + seed % 3})
         result_file("kutomadata_resnet18", seed, {"test": 800})
@@ -76,7 +68,7 @@ def test_tables_pages_and_bars_are_in_the_run_file(module, result_file, tmp_path
     assert summary["kutomadata/cells compared"] == 2
 
 
-def test_unchanged_results_are_published_once(module, result_file, tmp_path, capsys, monkeypatch):
+def test_unchanged_results_are_published_once(result_file, tmp_path, capsys, monkeypatch):
     started = []
 
     def publish(arguments, seconds):
@@ -96,11 +88,11 @@ def test_unchanged_results_are_published_once(module, result_file, tmp_path, cap
     assert len(started) == 2
 
 
-def test_what_does_not_end_is_stopped_and_not_taken_for_published(module, result_file, tmp_path, capsys, monkeypatch):
+def test_what_does_not_end_is_stopped_and_not_taken_for_published(result_file, tmp_path, capsys, monkeypatch):
     result_file("kutomadata_h4", 1999, {"test": 690})
     hanging = tmp_path / "hanging.py"
     hanging.write_text("import time\ntime.sleep(60)\n")
-    monkeypatch.setattr(module, "__file__", str(hanging))
+    monkeypatch.setattr(module, "COMMAND", (sys.executable, str(hanging)))
     began = time.perf_counter()
     assert module.main(["--outputs", str(tmp_path), "--timeout", "1"]) == 1
     assert time.perf_counter() - began < 20
@@ -108,7 +100,7 @@ def test_what_does_not_end_is_stopped_and_not_taken_for_published(module, result
     assert not (tmp_path / "wandb" / module.STAMP).exists()
 
 
-def test_nothing_to_publish(module, tmp_path, capsys):
+def test_nothing_to_publish(tmp_path, capsys):
     (tmp_path / "paper").mkdir()
     assert module.main(["--outputs", str(tmp_path), "--scale", "laptop"]) == 0
     assert "no results at scale laptop" in capsys.readouterr().out

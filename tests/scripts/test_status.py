@@ -1,20 +1,15 @@
-"""scripts/status.py, called as a user calls it."""
+"""`t3cen status`, called as a user calls it."""
 
-import importlib.util
 import json
 import re
 
 import pytest
 
-from t3cen.tables.schema import TABLE_DIR
+from t3cen.commands import status as module
 
 
 @pytest.fixture
 def status(capsys):
-    spec = importlib.util.spec_from_file_location("status", TABLE_DIR.parents[1] / "scripts" / "status.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
     def run(*arguments):
         module.console.width = 140
         code = module.main([str(argument) for argument in arguments])

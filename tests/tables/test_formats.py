@@ -1,7 +1,6 @@
 """The printed tables, letter for letter. After an intended change: T3CEN_WRITE_GOLDEN=1 pytest tests/tables/test_formats.py."""
 
 import csv
-import importlib.util
 import io
 import os
 import shutil
@@ -11,24 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from t3cen.commands.tables import main
+from t3cen.experiments.schema import TABLE_DIR
 from t3cen.results import measured
 from t3cen.results.records import load
-from t3cen.tables.schema import TABLE_DIR
 
 GOLDEN = Path(__file__).parent / "golden"
-SCRIPTS = TABLE_DIR.parents[1] / "scripts"
 TABLES = ("hue_shift", "saturation_shift", "mnist_angle", "training_cost")
 SUFFIX = {"md": "md", "latex": "tex", "csv": "csv", "html": "html"}
 
 
 @pytest.fixture
 def make_tables(capsys):
-    spec = importlib.util.spec_from_file_location("make_tables", SCRIPTS / "make_tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
     def run(*arguments):
-        status = module.main([str(argument) for argument in arguments])
+        status = main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 

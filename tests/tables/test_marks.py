@@ -2,10 +2,10 @@
 
 import pytest
 
+from t3cen.experiments.schema import parse
 from t3cen.results.cells import Cells
 from t3cen.results.records import load
 from t3cen.tables.build import build
-from t3cen.tables.schema import parse
 
 TABLE = """
 title: A

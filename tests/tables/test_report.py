@@ -1,6 +1,5 @@
 """The report is one page that needs nothing else, complete, and fits a phone."""
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -9,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from t3cen.commands.report import main
 from t3cen.tables import curves
-from t3cen.tables.schema import TABLE_DIR
 
 VOID = {"meta", "img", "br", "line", "circle", "polyline"}
 PIXEL = bytes.fromhex(
@@ -52,10 +51,7 @@ def report(result_file, tmp_path, capsys):
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "coverage.png").write_bytes(PIXEL)
     (tmp_path / "figures" / "coverage.json").write_text('{"command": "draw coverage"}')
-    spec = importlib.util.spec_from_file_location("make_report", TABLE_DIR.parents[1] / "scripts" / "make_report.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.main(["--outputs", str(tmp_path)]) == 0
+    assert main(["--outputs", str(tmp_path)]) == 0
     assert "7 results, 1 refused" in capsys.readouterr().out
     return tmp_path / "report.html"
 

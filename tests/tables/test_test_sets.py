@@ -3,7 +3,7 @@
 import pytest
 
 from t3cen.experiments import all_runs, run_of, trained_tables
-from t3cen.results.composition import compose
+from t3cen.experiments.composition import compose
 from t3cen.training.run import make_data
 
 COLUMNS = sorted({(column.data, column.test) for table in trained_tables() for _, _, column, _ in table.cells() if column.test})

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from t3cen.experiments import all_runs
-from t3cen.results.composition import compose
+from t3cen.experiments.composition import compose
 from t3cen.training.plan import Job
 
 HERE = Path(__file__).parent

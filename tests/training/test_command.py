@@ -9,7 +9,8 @@ from hydra.core.global_hydra import GlobalHydra
 from runs import PROJECT, environment, train
 
 from t3cen.experiments import register
-from t3cen.training.command import CONF, explain, help_text
+from t3cen.project import conf_dir
+from t3cen.training.command import explain, help_text
 
 MISTAKES = {
     "optimizer.lrr=1": ["no key 'optimizer.lrr'", "did you mean optimizer.lr"],
@@ -33,7 +34,7 @@ def configured():
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_told_in_one_line(mistake, configured):
     GlobalHydra.instance().clear()
-    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)), pytest.raises(Exception) as caught:  # noqa: PT011
+    with initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())), pytest.raises(Exception) as caught:  # noqa: PT011
         compose("train", overrides=[mistake])
     told = explain(caught.value)
     assert "\n" not in told

@@ -44,12 +44,20 @@ def test_it_knows_the_commit_and_is_made_once_for_the_same_code(project, tmp_pat
     assert snapshot.snapshot(tmp_path / "outputs") == first
     version = json.loads((first / "code_version.json").read_text())
     assert len(version["commit"]) == 40
-    assert version["dirty"] is False
+    assert version["changed"] == []
     (project / "t3cen" / "new.py").write_text("")
     second = snapshot.snapshot(tmp_path / "outputs")
     assert second != first
     assert (second / "t3cen" / "new.py").exists()
-    assert json.loads((second / "code_version.json").read_text())["dirty"] is True
+    assert json.loads((second / "code_version.json").read_text())["changed"] == ["t3cen/new.py"]
+
+
+def test_only_files_of_the_code_make_it_a_changed_one(project):
+    (project / "scratch.txt").write_text("a note")
+    assert provenance.code_version()["dirty"] is False
+    (project / "conf" / "train.yaml").write_text("a: 2\n")
+    assert provenance.version_on_disk()["changed"] == ["conf/train.yaml"]
+    assert provenance.code_version()["dirty"] is True
 
 
 def test_a_project_outside_git_is_copied_without_caches(project, tmp_path):

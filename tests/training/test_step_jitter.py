@@ -6,9 +6,9 @@ import torch
 from t3cen.color import hsl_to_rgb, rgb_to_hsl
 from t3cen.data.shifts import step_jitter
 from t3cen.experiments import all_runs
+from t3cen.experiments.composition import compose
 from t3cen.groups import ColorGroup
 from t3cen.models import build
-from t3cen.results.composition import compose
 from t3cen.training.run import _step_jitter
 
 HSL = torch.tensor([0.5, 0.5, 0.5]).view(1, 3, 1, 1).expand(2000, 3, 1, 1)

@@ -10,8 +10,8 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 
 from t3cen.experiments import register
-from t3cen.results.identity import config_hash
-from t3cen.training.command import CONF
+from t3cen.experiments.identity import config_hash
+from t3cen.project import conf_dir
 from t3cen.training.folders import register_resolvers
 from t3cen.training.outcome import fail
 from t3cen.training.plan import compose as compose_job
@@ -58,7 +58,7 @@ def sweep(tmp_path):
 
     def run(*arguments, max_batch_size=None, tricks=None):
         GlobalHydra.instance().clear()
-        with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        with initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())):
             loader = GlobalHydra.instance().config_loader()
             fixed = ["hydra.mode=MULTIRUN", f"outputs={tmp_path}"]
             config = loader.load_configuration("train", fixed, RunMode.MULTIRUN)

@@ -21,7 +21,8 @@ class GroupActivation(nn.Module):
     `nn.ReLU` is averaged over the cells between the places (`ops.band_limited_relu`), which damps that by another factor of
     `Q / K`; only its input is kept for the backward pass. Any other nonlinearity is evaluated at the places: a polynomial of
     degree d leaves no aliasing once `Q > (d + 1) K`, a smooth function little, one with a kink more than ReLU. What it keeps for
-    its gradient is kept on the finer group, `points` times the size for each axis; `torch.utils.checkpoint` makes it again instead.
+    its gradient is kept on the finer group, `points` times the size for each axis; `torch.utils.checkpoint` makes it
+    again instead.
 
     Args:
         nonlinearity: a module on `(B, G, C, H, W)` that treats all group elements alike, such as `nn.ReLU()` or `nn.GELU()`. Its

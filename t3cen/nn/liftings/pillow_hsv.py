@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from PIL import Image
 from torch import Tensor
 
 # Pillow's hue runs over 256 steps of a turn, its saturation and value over 0 to 255.
@@ -27,6 +26,8 @@ def _scale(like: Tensor) -> Tensor:
 
 def _convert(levels: Tensor, source: str, target: str) -> Tensor:
     """`(B, 3, H, W)` in 8-bit levels, through Pillow; the batch is converted as one tall image."""
+    from PIL import Image  # here: layers need PyTorch and NumPy alone
+
     batch, _, height, width = levels.shape
     pixels = levels.detach().round().to("cpu", torch.uint8).permute(0, 2, 3, 1).contiguous()
     image = Image.frombytes(source, (width, batch * height), pixels.numpy().tobytes())

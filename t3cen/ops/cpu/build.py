@@ -1,4 +1,4 @@
-"""C source to functions in this process: compiled once with the system's compiler, and kept in a folder of this user's alone."""
+"""C source to functions in this process: compiled once with the system's compiler, kept in a folder of this user's alone."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class UnavailableError(RuntimeError):
 def load(source: str, fused: bool = False) -> ctypes.CDLL | None:
     """The compiled source, made at the first call on this machine and found again by later processes.
 
-    Lines such as `#include "native.h"` bring in files of the folder `csrc`. Results change neither with the compiler nor with the
-    processor, unless `fused` lets it round a product and a sum once.
+    Lines such as `#include "native.h"` bring in files of the folder `csrc`. Results change neither with the compiler nor with
+    the processor, unless `fused` lets it round a product and a sum once.
 
     Returns:
         None if kernels are `"off"`, and if they are `"auto"` and it cannot be made: the first time with a warning.
 
     Raises:
-        UnavailableError: kernels are `"on"`, and there is no compiler, a compiler that fails, or no safe place to write to.
+        UnavailableError: kernels are `"on"`, and there is no compiler, one that fails, or no safe place to write to.
     """
     if kernels.mode() == "off":
         return None
@@ -95,7 +95,7 @@ def folder() -> Path:
     Path(caches, "t3cen").mkdir(mode=0o700, parents=True, exist_ok=True)
     made = Path(caches, "t3cen").resolve()
     if not _private(made):
-        raise UnavailableError(f"{made} is not this user's alone, and may hold anybody's code: remove it or set XDG_CACHE_HOME")
+        raise UnavailableError(f"{made} is not this user's alone, it may hold any code: remove it or set XDG_CACHE_HOME")
     mode = made.parent.stat().st_mode
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         raise UnavailableError(f"everybody can rename {made}: `chmod o-w {made.parent}`, or set XDG_CACHE_HOME")

@@ -1,8 +1,8 @@
 """Convolution in groups, compiled: what PyTorch's own does slowly on the CPU.
 
-3x3 kernels over few channels are convolved by the definition along the rows of maps; over more by Winograd's minimal filtering
-(Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016), and every second place or 1x1 by the definition, with
-channels last (`csrc/conv.c`).
+3x3 kernels are convolved by Winograd's minimal filtering (Lavin and Gray, "Fast algorithms for convolutional neural
+networks", 2016), every second place and 1x1 by the definition, with channels last (`csrc/conv.c`); 3x3 over few channels by
+the definition along the rows of maps, where vectors are long.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from t3cen.ops import kernels
 from t3cen.ops.cpu import build
 
 MOST_POINTWISE = 32
-"""Channels of a group, the fewer of its inputs and outputs, where vectors have 16 lanes: there PyTorch's own 1x1 convolution of
-more is as fast."""
+"""Channels of a group, the fewer of its inputs and outputs, where vectors have 16 lanes: there PyTorch's own 1x1
+convolution of more is as fast."""
 
 
 class Shape(NamedTuple):
@@ -69,9 +69,13 @@ def _chosen(shape: Shape, packed: bool, mode: str) -> CompiledConv | None:
     if library is None or not shape.batch:
         return None
     conv, fewer = CompiledConv(library), min(shape.inputs, shape.outputs)
-    # Channels fill vectors, and half of one is nothing.
-    wide = fewer > conv.lanes // 2 and (shape.kernel > 1 or conv.lanes < 16 or fewer <= MOST_POINTWISE)
-    return conv if packed or wide or conv.takes_few(shape) else None
+    # Channels fill vectors, and half of one is nothing, unless Winograd's filtering saves more.
+    taken = fewer > conv.lanes // 2
+    if shape.kernel == 1:
+        taken &= conv.lanes < 16 or fewer <= MOST_POINTWISE
+    elif shape.stride == 1:
+        taken |= conv.lanes < 16 or conv.takes_few(shape)
+    return conv if taken or packed else None
 
 
 class CompiledConv:
@@ -132,7 +136,7 @@ class CompiledConv:
         return to_maps, to_filters
 
     def pack(self, filters: Tensor, groups: int) -> Tensor:
-        """Filters, `(groups outputs, inputs, k, k)`, as `forward` takes them with any maps: `(N,)`, for this machine alone."""
+        """Filters, `(groups outputs, inputs, k, k)`, as `forward` takes them with any maps: `(N,)`, on this machine."""
         filters = filters.contiguous()
         shape = Shape(groups, filters.shape[1], len(filters) // groups, 0, 0, 0, filters.shape[-1], 1)
         packed = filters.new_zeros(self._library.packed_size(_job(shape)))
@@ -142,10 +146,10 @@ class CompiledConv:
     def _go(self, job: _Job) -> None:
         lacking = self._library.run(job, torch.get_num_threads())
         if lacking:
-            raise MemoryError(
-                f"a convolution needs {lacking:,} bytes to work in, and there are none: take fewer threads or less at once"
-            )
+            wanted = f"a convolution needs {lacking:,} bytes to work in, and there are none"
+            raise MemoryError(f"{wanted}: take fewer threads or a smaller batch")
 
 
 def _job(shape: Shape, /, *, transposed: bool = False, **tensors: Tensor) -> _Job:
-    return _Job(**shape._asdict(), transposed=transposed, **{name: tensor.data_ptr() for name, tensor in tensors.items()})
+    pointers = {name: tensor.data_ptr() for name, tensor in tensors.items()}
+    return _Job(**shape._asdict(), **pointers, transposed=transposed)

@@ -17,7 +17,8 @@ static inline long least(long a, long b) { return a < b ? a : b; }
 static inline long most(long a, long b) { return a > b ? a : b; }
 static inline long shares(long whole, long share) { return (whole + share - 1) / share; }
 
-/* Threads are those of the OpenMP runtime that PyTorch has loaded, if it has. */
+/* Threads are those of the OpenMP runtime that PyTorch has loaded. Where that has not GNU's names (macOS is untested) there is one
+   thread: `#pragma omp` would bring a second runtime into the process. */
 extern void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));
 extern int omp_get_thread_num(void) __attribute__((weak));
 extern int omp_get_num_threads(void) __attribute__((weak));

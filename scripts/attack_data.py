@@ -1,0 +1,87 @@
+"""Damage data on purpose, hundreds of times, and count what is accepted though it is wrong.
+
+    python scripts/attack_data.py                    every kind; a Markdown table; exit status 1 if anything wrong was accepted
+    python scripts/attack_data.py labels downloads   some kinds
+    python scripts/attack_data.py --cases 5          fewer cases of each kind
+
+A case is `refused` with one line that says why, or `right`: the undamaged result came out all the same. Anything else is wrong:
+other pictures or labels, a file that is lost, an error that is no sentence. Seeds are fixed. No network is needed.
+"""
+
+import argparse
+import logging
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from data_attacks import files, labels, network, pictures, trust
+
+from t3cen.data.errors import DataError
+
+Case = tuple[str, Callable[[], bool]]
+"""What is done, and a function that does it and tells whether the result is right."""
+KINDS: dict[str, tuple[str, int, Callable[[Path, int], Iterator[Case]]]] = {
+    "labels": ("labels out of range, fractions, absent classes", 120, labels.labels),
+    "check": ("damaged and missing pictures, looked for by `--check`", 90, files.check),
+    "listed": ("one flipped bit in any file of an unpacked set, looked for by `--check`", 60, files.listed),
+    "flips": ("one flipped bit in a PNG of Camelyon17", 200, pictures.flips),
+    "modes": ("pictures of all modes and depths", 120, pictures.modes),
+    "coco": ("COCO boxes: EXIF orientations, frames, boxes outside", 100, pictures.coco),
+    "pickles": ("pickles that run code, in a root marked FAKE", 40, trust.pickles),
+    "noise": ("noise in the format of MNIST and Fashion-MNIST", 4, files.noise),
+    "hidden": ("files that macOS leaves in every folder", 11, files.hidden),
+    "blocks": ("unpacked blocks: damaged, cut, of another source, of any date", 60, trust.blocks),
+    "downloads": ("downloads from three mirrors that fail in 18 ways", 200, network.downloads),
+    "together": ("two downloads of one file at once", 20, network.together),
+    "disk": ("no room on the disk: downloads, archives, blocks", 40, network.disk),
+}
+
+
+def verdict(act: Callable[[], bool]) -> tuple[str, str]:
+    """`refused`, `right` or `wrong`, and what was said."""
+    try:
+        return ("right", "") if act() else ("wrong", "accepted")
+    except DataError as error:
+        return ("wrong" if "\n" in str(error) else "refused"), str(error)
+    except Exception as error:
+        return "wrong", f"{type(error).__name__}: {error}"
+
+
+def attack(kind: str, folder: Path, cases: int | None = None) -> Counter[str]:
+    """Run the cases of one kind; how many were `refused`, `right` and `wrong`. Wrong ones are named on standard error."""
+    title, count, make = KINDS[kind]
+    found: Counter[str] = Counter()
+    for what, act in make(folder, cases or count):
+        result, said = verdict(act)
+        found[result] += 1
+        if result == "wrong":
+            print(f"{title}: {what}: {said}", file=sys.stderr)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"any of {', '.join(KINDS)} (default: all)")
+    parser.add_argument("--cases", type=int, help="cases of each kind (default: each kind's own number)")
+    options = parser.parse_args()
+    unknown = [kind for kind in options.kinds if kind not in KINDS]
+    if unknown:
+        parser.error(f"unknown kind {', '.join(unknown)}; choose from {', '.join(KINDS)}")
+    logging.getLogger("t3cen").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    print("| kind | cases | refused in one line | right all the same | lost or wrong |\n|---|---|---|---|---|", flush=True)
+    wrong = 0
+    for kind in options.kinds or KINDS:
+        with tempfile.TemporaryDirectory() as folder:
+            found = attack(kind, Path(folder), options.cases)
+        wrong += found["wrong"]
+        cells = (KINDS[kind][0], found.total(), found["refused"], found["right"], found["wrong"])
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Publish the result tables of one scale as one Weights & Biases run: tables, bar charts and the printed pages.
+
+    t3cen publish                       offline, into outputs/wandb; `wandb sync` sends it later
+    t3cen publish --online --scale laptop
+    t3cen publish hue_shift             one table only
+
+Unchanged results are not published again. The run of a scale has a fixed id, so publishing anew goes on with it. Nothing waits
+longer than --timeout, and nothing of this changes a result.
+"""
+
+import argparse
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Literal
+
+from t3cen.commands import parser_of
+from t3cen.experiments.schema import get_table, tables
+from t3cen.results.cells import Cells
+from t3cen.results.records import load
+from t3cen.tables import html, spreadsheet
+from t3cen.tables.build import build
+from t3cen.tables.printed import PrintedTable
+from t3cen.training.files import read_json, write_json
+from t3cen.training.job import environment
+
+STAMP = "published.json"
+COMMAND = (sys.executable, "-m", "t3cen.commands.publish")
+
+
+def filled(printed: PrintedTable) -> bool:
+    """Whether a table holds a number of ours."""
+    return any(cell.ours for section in printed.sections for row in section.rows for cell in row.cells)
+
+
+def _tables(printed: list[PrintedTable]) -> str:
+    return "1 table" if len(printed) == 1 else f"{len(printed)} tables"
+
+
+def digest(printed: list[PrintedTable]) -> str:
+    """What would be published, as one string: equal results have equal digests."""
+    return hashlib.sha256("".join(html.render(table) for table in printed).encode()).hexdigest()
+
+
+def publish(printed: list[PrintedTable], scale: str, outputs: Path, project: str, mode: Literal["online", "offline"]) -> None:
+    """Log every table in this process; may hang, so it is called in a process that can be killed."""
+    import wandb
+
+    settings = wandb.Settings(silent=True, console="off", init_timeout=60, x_disable_stats=True)
+    run = wandb.init(
+        project=project, id=f"{project}-results-{scale}", name=f"results, scale {scale}", job_type="results", group="results",
+        tags=[scale, *(table.name for table in printed)], resume="allow", dir=outputs, mode=mode, settings=settings,
+        config={"scale": scale, "tables": {table.name: list(table.provenance) for table in printed}},
+    )  # fmt: skip
+    content = {}
+    for table in printed:
+        lines = list(spreadsheet.lines(table))
+        content[f"tables/{table.name}"] = _wandb_table(lines)
+        content[f"pages/{table.name}"] = wandb.Html(html.page([table], table.title), inject=False)
+        for column in dict.fromkeys((line[1], line[3]) for line in lines):
+            bars = [[line[2], line[5]] for line in lines if (line[1], line[3]) == column and line[5] is not None]
+            if bars:
+                title = " - ".join(str(part) for part in (table.title, *column) if part)
+                key = "/".join(str(part) for part in ("bars", table.name, *column) if part)
+                content[key] = wandb.plot.bar(wandb.Table(["network", "mean"], data=bars), "network", "mean", title=title)
+        verdicts = [line[-2] for line in lines if line[-2] is not None]
+        run.summary[f"{table.name}/cells that agree with the paper"] = sum(map(bool, verdicts))
+        run.summary[f"{table.name}/cells compared"] = len(verdicts)
+    run.log(content)
+    run.finish()
+
+
+def _wandb_table(lines: list[tuple[spreadsheet.Value, ...]]) -> object:
+    import wandb
+
+    data = [[int(value) if isinstance(value, bool) else value for value in line] for line in lines]
+    return wandb.Table(columns=list(spreadsheet.HEADER), data=data, allow_mixed_types=True)
+
+
+def in_time(arguments: list[str], seconds: float) -> int:
+    """Run this command's --here in a process group of its own; when the time is over, all of it is killed."""
+    child = subprocess.Popen([*COMMAND, *arguments, "--here"], env=environment(), start_new_session=True)
+    try:
+        return child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        sys.stderr.write(
+            f"t3cen publish: not done in {seconds:.0f} s, stopped; results are untouched, try again or publish offline\n"
+        )
+        return 1
+
+
+def main(arguments: list[str]) -> int:
+    parser = parser_of("publish", __doc__)
+    parser.add_argument("table", nargs="?", default="all", help="a table of conf/table, or all that have results (default)")
+    parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")
+    parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke")
+    parser.add_argument("--project", default="t3cen")
+    parser.add_argument("--online", action="store_true", help="send it now instead of writing it for `wandb sync`")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds that wandb may take (default: 300)")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    mode: Literal["online", "offline"] = "online" if options.online else "offline"
+    try:
+        chosen = list(tables().values()) if options.table == "all" else [get_table(options.table)]
+        results = load(options.outputs)
+    except (ValueError, FileNotFoundError) as error:
+        sys.stderr.write(f"t3cen publish: {error}\n")
+        return 2
+    cells = Cells(results, options.scale)
+    printed = [table for declared in chosen if filled(table := build(declared, cells, options.outputs, results.refused))]
+    if options.here:
+        publish(printed, options.scale, options.outputs, options.project, mode)
+        return 0
+    if not printed:
+        print(f"no results at scale {options.scale} to publish")
+        return 0
+    stamp = options.outputs / "wandb" / STAMP
+    stamps = read_json(stamp)
+    key, content = f"{options.project}/{options.scale}/{options.table}/{mode}", digest(printed)
+    if stamps.get(key) == content:
+        print(f"{_tables(printed)}, published before and unchanged")
+        return 0
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    status = in_time(arguments, options.timeout)
+    if status == 0:
+        write_json(stamp, {**stamps, key: content})
+        written = max(stamp.parent.glob("*run-*"), key=lambda path: path.stat().st_mtime)
+        print(f"{_tables(printed)} published {mode}" + ("" if options.online else f"; send them with: wandb sync {written}"))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

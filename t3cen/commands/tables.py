@@ -1,0 +1,54 @@
+"""Print tables: ours beside the paper's, cell by cell.
+
+t3cen tables hue_shift
+t3cen tables all --format latex --scale laptop > tables.tex
+"""
+
+import sys
+from pathlib import Path
+
+from t3cen.commands import parser_of
+from t3cen.experiments.schema import get_table, tables
+from t3cen.results.cells import SOURCES, Cells
+from t3cen.results.records import load
+from t3cen.tables import html, latex, markdown, spreadsheet
+from t3cen.tables.build import build
+from t3cen.tables.printed import PrintedTable
+
+
+def render(printed: list[PrintedTable], form: str) -> str:
+    """All tables in one of the formats."""
+    if form == "html":
+        return html.page(printed, "T³CEN: results beside the paper's")
+    if form == "csv":
+        return "".join(spreadsheet.render(table, header=index == 0) for index, table in enumerate(printed))
+    return "\n".join({"md": markdown, "latex": latex}[form].render(table) for table in printed)
+
+
+def main(arguments: list[str]) -> int:
+    parser = parser_of("tables", __doc__)
+    parser.add_argument("table", nargs="?", default="all", help="a table of conf/table, or all (default)")
+    parser.add_argument("--format", choices=("md", "latex", "csv", "html"), default="md")
+    parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")
+    parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke; scales are never mixed")
+    parser.add_argument("--source", choices=SOURCES, help="only results on pictures from there")
+    parser.add_argument("--mix-code", action="store_true", help="average over versions of the training code (marked)")
+    options = parser.parse_args(arguments)
+    try:
+        chosen = list(tables().values()) if options.table == "all" else [get_table(options.table)]
+        results = load(options.outputs)
+    except (ValueError, FileNotFoundError) as error:
+        sys.stderr.write(f"t3cen tables: {error}\n")
+        return 2
+    scales = sorted({record.scale for record in results.records})
+    if scales and options.scale not in scales:
+        sys.stderr.write(
+            f"t3cen tables: {options.outputs} has no results at scale {options.scale}, only at {', '.join(scales)}; see --scale\n"
+        )
+    cells = Cells(results, options.scale, options.source, mix_code=options.mix_code)
+    sys.stdout.write(render([build(table, cells, options.outputs, results.refused) for table in chosen], options.format))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,24 @@
+"""Train and test one network, or every run of a table."""
+
+import hydra
+from omegaconf import DictConfig
+
+from t3cen.project import conf_dir
+from t3cen.training.command import command_line
+
+
+@hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
+def train(config: DictConfig) -> None:
+    """Hydra's task."""
+    from t3cen.training.job import execute  # here: launchers call this in processes that have imported nothing
+
+    execute(config)
+
+
+def main() -> None:
+    """Read the command line."""
+    command_line(train)
+
+
+if __name__ == "__main__":
+    main()
