@@ -155,7 +155,8 @@ def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
 
 
 def _tangent(ctx: Any, change: Tensor, *_: Any) -> Tensor:
-    return _push(*ctx.primals, change, ctx.orders, ctx.points)
+    (f,) = ctx.primals
+    return _push(f, change, ctx.orders, ctx.points)
 
 
 @operator(
@@ -166,7 +167,7 @@ def _tangent(ctx: Any, change: Tensor, *_: Any) -> Tensor:
     tangent=_tangent,
 )
 def band_limited_relu(f: Tensor, orders: Sequence[int], points: int) -> Tensor:
-    """Interpolate to a finer grid, take ReLU's cell averages there, and project onto the band; only the input is kept for gradients.
+    """Interpolate to a finer grid, take ReLU's cell averages there, project onto the band; only the input is kept for gradients.
 
     Args:
         f: `(B, G, ...)`.
