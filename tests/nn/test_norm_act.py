@@ -76,6 +76,11 @@ def test_names_in_the_state_are_those_of_the_norm():
     twin.load_state_dict(GroupBatchNorm2d(4).state_dict())
 
 
+def test_a_shortcut_in_double_precision_keeps_it():
+    norm = made().float()
+    assert norm(MAPS.float(), SHORTCUT).dtype == torch.float64
+
+
 def test_a_shortcut_learns():
     shortcut = SHORTCUT.clone().requires_grad_()
     out = made()(MAPS, shortcut)

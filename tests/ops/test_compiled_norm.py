@@ -138,8 +138,10 @@ def test_gradients_laid_out_otherwise(ending, taken):
     assert taken == 4 * ["forward", "backward"]
 
 
+@pytest.mark.parametrize("mode", ["on", "off"])
 @pytest.mark.parametrize("ending", ["relu", "summed"])
-def test_at_zero_the_gradient_is_zero(ending):
+def test_at_zero_the_gradient_is_zero(ending, mode):
+    kernels.use(mode)
     maps, weight, bias, shortcut, gradient = tensors(2, 3, 4, 6, 6)
     got = results(ending, maps, torch.zeros_like(weight), torch.zeros_like(bias), torch.zeros_like(shortcut), gradient)
     assert not any(got[name].any() for name in got.keys() - {"mean", "variance"})
