@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from t3cen.data.errors import DataError
-from t3cen.data.fakes import MAKERS, write_fakes
-from t3cen.data.preparation import RECIPES, state
+from t3cen.data.fakes import write_fakes
+from t3cen.data.preparation import recipes, state
 
 EXAMPLES = """examples:
   python scripts/prepare_data.py cifar10 pets          download into data/, verify, unpack
@@ -25,7 +25,7 @@ EXAMPLES = """examples:
 
 def get(name: str, root: Path, options: argparse.Namespace) -> str:
     """Make one data set present; a line about it."""
-    recipe = RECIPES[name]
+    _, recipe = recipes()[name]
     if name == "camelyon" and options.parquet:
         from t3cen.data.camelyon_import import import_parquet
 
@@ -45,7 +45,7 @@ def get(name: str, root: Path, options: argparse.Namespace) -> str:
     if line.startswith("damaged"):
         raise DataError(line)
     if recipe.get is None:
-        raise DataError(f"cannot be downloaded. {recipe.where.replace('ROOT', str(root))}")
+        raise DataError(f"cannot be downloaded. {recipe.about.replace('ROOT', str(root))}")
     recipe.get(root)
     whole, line = state(name, root)
     if not whole:
@@ -85,7 +85,7 @@ def speed(names: Iterable[str], root: Path, source: str | None) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or any of {', '.join(RECIPES)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, or any of {', '.join(recipes())}")
     parser.add_argument("--root", type=Path, default=Path("data"), help="folder of all data sets (default: data)")
     parser.add_argument("--check", action="store_true", help="only look what is there; exit status 1 unless all is complete")
     parser.add_argument(
@@ -112,7 +112,7 @@ def main() -> int:
     if options.speed:
         speed(options.speed, options.root, options.source)
         return 0
-    known = MAKERS if options.fake else RECIPES
+    known = recipes()
     names = list(known) if not options.names or options.names == ["all"] else options.names
     unknown = [name for name in names if name not in known]
     if unknown:

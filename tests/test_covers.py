@@ -15,8 +15,8 @@ names = pytest.mark.parametrize("name", list(COVERS))
 dtypes = pytest.mark.parametrize("dtype", list(TOLERANCE))
 
 
-def test_the_three_covers_are_those_of_the_paper():
-    assert list(COVERS) == ["triangle", "sine", "half_sine"]
+def test_the_first_three_covers_are_those_of_the_paper():
+    assert list(COVERS)[:3] == ["triangle", "sine", "half_sine"]
     angle = torch.linspace(-2, 2, 401, dtype=torch.float64)
     theta = 2 * math.pi * angle
     torch.testing.assert_close(get_cover("sine").project(angle), 0.5 + 0.5 * torch.sin(theta))

@@ -1,9 +1,24 @@
-"""Training augmentations: `(uint8 image (3, H, W), generator) -> float32 image(s) in [0, 1]`, random by the generator alone."""
+"""Training augmentations: `(uint8 image (3, H, W), generator) -> float32 image(s) in [0, 1]`, random by the generator alone.
 
-from t3cen.augment.augmix import AugMix
-from t3cen.augment.deepaugment import DeepAugment
-from t3cen.augment.jitter import ColorJitter
-from t3cen.augment.planckian import PlanckianJitter
-from t3cen.augment.shift import ColorShift
+Each is one class in a file of this folder.
+"""
 
-__all__ = ["AugMix", "ColorJitter", "ColorShift", "DeepAugment", "PlanckianJitter"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from t3cen.registry import Registry
+
+if TYPE_CHECKING:
+    from t3cen.data.items import Augmentation
+
+AUGMENTATIONS: Registry[type[Augmentation]] = Registry("t3cen.augment")
+"""Every augmentation, by the name of its class."""
+
+
+def __getattr__(name: str) -> Any:
+    return AUGMENTATIONS.exported(name)
+
+
+def __dir__() -> list[str]:
+    return sorted(["AUGMENTATIONS", *AUGMENTATIONS])

@@ -6,10 +6,12 @@ import torch
 from torch import Tensor
 from torchvision import transforms
 
+from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import check_uint8, to_float
 from t3cen.augment.randomness import global_rng_from
 
 
+@AUGMENTATIONS.register
 class AugMix:
     """The clean image and two mixed views of it, for `t3cen.loss.jensen_shannon`; torchvision makes the mixtures.
 
@@ -24,8 +26,13 @@ class AugMix:
     Raises:
         ValueError: a number out of its range.
 
+    Attributes:
+        views: how many images come out of one.
+
     Source: Hendrycks et al., "AugMix", 2020 (arXiv 1912.02781).
     """
+
+    views = 3
 
     def __init__(
         self, severity: int = 3, mixture_width: int = 3, chain_depth: int = -1, alpha: float = 1.0, all_ops: bool = False

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.data.errors import DataError
 from t3cen.data.files import open_rgb
@@ -34,6 +35,7 @@ class Pictures(Protocol):
     def picture(self, index: int) -> Tensor: ...
 
 
+@AUGMENTATIONS.register
 class DeepAugment:
     """Every time a training picture is drawn, it is the original or one of its disturbed variants, each equally often.
 

@@ -6,10 +6,12 @@ import torch
 from torch import Tensor
 from torchvision import transforms
 
+from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.augment.randomness import global_rng_from
 
 
+@AUGMENTATIONS.register
 class ColorJitter:
     """torchvision's colour jitter, on float images, so that nothing is rounded to 8 bits in between.
 

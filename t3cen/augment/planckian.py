@@ -5,12 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.augment.randomness import global_rng_from
 
 MODES = ("blackbody", "CIED")
 
 
+@AUGMENTATIONS.register
 class PlanckianJitter:
     """Red and blue scaled by a random illuminant along the Planckian locus, green kept; kornia's implementation.
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.data.shifts import MODES, Uniform
 
 
+@AUGMENTATIONS.register
 class ColorShift:
     """One shift per image and axis, uniform in a range, made in HSL exactly as the shifted test sets are.
 

@@ -1,32 +1,25 @@
-"""The data sets of the paper, each one class; imported on first use, so that `t3cen.data.shifts` alone stays light."""
+"""The data sets, each one class in a file of this folder; imported on first use, so that `t3cen.data.shifts` stays light."""
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-MODULES = {
-    "ColorData": "module",
-    "CIFAR10": "cifar",
-    "CIFAR100": "cifar",
-    "Camelyon": "camelyon",
-    "Caltech101": "caltech101",
-    "Cars": "cars",
-    "KUTomaData": "kutomadata",
-    "MNIST": "mnist",
-    "Pets": "pets",
-    "STL10": "stl10",
-    "Shapes3D": "shapes3d",
-    "SmallNORB": "smallnorb",
-}
-__all__ = tuple(MODULES)
+from t3cen.registry import Registry
+
+if TYPE_CHECKING:
+    from t3cen.data.module import ColorData
+
+DATA_SETS: Registry[type[ColorData]] = Registry("t3cen.data")
+"""Every data set, by the name of its class."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in MODULES:
-        raise AttributeError(f"t3cen.data has no {name!r}; it has {', '.join(sorted(MODULES))}")
-    return getattr(importlib.import_module(f"t3cen.data.{MODULES[name]}"), name)
+    if name == "ColorData":
+        from t3cen.data.module import ColorData
+
+        return ColorData
+    return DATA_SETS.exported(name)
 
 
 def __dir__() -> list[str]:
-    return sorted(MODULES)
+    return sorted(["ColorData", "DATA_SETS", *DATA_SETS])

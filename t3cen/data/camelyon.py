@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 
+from t3cen.data import DATA_SETS
 from t3cen.data.camelyon_synthetic import HOSPITALS, patch
 from t3cen.data.camelyon_table import check_table
 from t3cen.data.errors import DataError, broken, missing
 from t3cen.data.files import FileSource
 from t3cen.data.items import ArraySource, Source, TestItems, TrainItems
 from t3cen.data.module import ColorData, Splits
+from t3cen.data.preparation import DOWNLOADS, Recipe, get_parquet
 from t3cen.data.randomness import permutation
 from t3cen.data.transforms import Flip, Resize
 
@@ -25,6 +29,32 @@ PROTOCOLS = {"paper": {"ood": 2, "test": 1}, "wilds": {"ood": 1, "test": 2}}
 FOLDER = "camelyon17_v1.0"
 
 
+def get(root: Path) -> None:
+    from t3cen.data.camelyon_import import HUB, import_parquet
+
+    get_parquet(HUB, root / DOWNLOADS / "camelyon")
+    import_parquet(root / DOWNLOADS / "camelyon", root)
+
+
+def fake(root: Path) -> None:
+    """24 patches of each hospital, RGBA as the real ones, four of each training hospital held out."""
+    folder = root / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "RELEASE_v1.0.txt").touch()
+    lines = [",patient,node,x_coord,y_coord,tumor,slide,center,split"]
+    for row in range(5 * 24):
+        center, number = divmod(row, 24)
+        patient, node, x, y = f"{20 * center + 4:03d}", number % 5, 96 * number, 960
+        pixels, label = patch(center, number, 96, seed=0)
+        place = folder / "patches" / f"patient_{patient}_node_{node}"
+        place.mkdir(parents=True, exist_ok=True)
+        image = Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0))).convert("RGBA")
+        image.save(place / f"patch_patient_{patient}_node_{node}_x_{x}_y_{y}.png")
+        lines.append(f"{row},{patient},{node},{x},{y},{label},{10 * center + number % 10},{center},{int(number >= 20)}")
+    (folder / "metadata.csv").write_text("\n".join(lines) + "\n")
+
+
+@DATA_SETS.register
 class Camelyon(ColorData):
     """Camelyon17-WILDS (paper, appendix "Camelyon17"): normal or tumour tissue, 96 x 96.
 
@@ -50,6 +80,18 @@ class Camelyon(ColorData):
     sized_sources = ("files", "synthetic")
     native_size = 96
     published: ClassVar[dict[str, int]] = {"all": 455_954}
+    training_images = 302_436
+    recipes = (
+        Recipe(
+            "camelyon",
+            "Camelyon17-WILDS from its copy at Hugging Face, about 10 GB and as much again when imported, CC0 "
+            "(its own host has been down); files already here: --parquet FOLDER",
+            fake,
+            get,
+        ),
+    )
+    previews: ClassVar[Mapping[str, Mapping[str, Any]]] = {"camelyon": {"patches": 200}}
+    preview_saturation = True
     validation_names = ("id", "ood")
     test_names = ("test",)
 
@@ -88,6 +130,16 @@ class Camelyon(ColorData):
                 **(self.compare(all=len(source)) if self.source == "files" else {}),
             },
         )
+
+    def preview(self, count: int) -> dict[str, Tensor]:
+        """Patches of each of the five hospitals, in [0, 1]: 40 and more, for the distribution of their saturation."""
+        source, center, _ = self.patches_by_hospital()
+        rows = {}
+        for hospital in range(len(HOSPITALS)):
+            places = (center == hospital).nonzero()[:, 0]
+            chosen = places[torch.linspace(0, len(places) - 1, max(count, 40)).long()].tolist()
+            rows[f"hospital {hospital}"] = torch.stack([source.picture(place).float() / 255 for place in chosen])
+        return rows
 
     def patches_by_hospital(self) -> tuple[Source, Tensor, Tensor]:
         """All patches, the hospital of each `(N,)`, and which of them WILDS holds out of training `(N,)`."""

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
+from t3cen.data import DATA_SETS
 from t3cen.data.errors import DataError, missing
+from t3cen.data.fakes import MODES, photo
 from t3cen.data.files import FileSource, visible
 from t3cen.data.natural import LargeNatural, Parts
+from t3cen.data.preparation import Recipe
 
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".webp")
 FOLDER = "kutomadata"
 
+BY_HAND = (
+    "KUTomaData (Khan et al. 2023, doi 10.1038/s41598-023-50129-w): no public download is known; ask its authors. By hand: "
+    "ROOT/kutomadata/{train,test}/{ripe,unripe}/*.jpg. Photographs with COCO boxes are cut up by --coco FOLDER "
+    "(FOLDER/annotations/{train,test}.json and FOLDER/{train,test}/); Laboro Tomato (github.com/laboroai/LaboroTomato) is a "
+    "public stand-in"
+)
 
+
+def fake(root: Path) -> None:
+    """Ripe and unripe, 10 and 6 pictures each."""
+    rng = np.random.default_rng(7)
+    for split, count in (("train", 10), ("test", 6)):
+        for label, name in enumerate(("ripe", "unripe")):
+            for number in range(count):
+                photo(root / FOLDER / split / name / f"{number:03d}.jpg", rng, label, MODES[number % 5])
+
+
+@DATA_SETS.register
 class KUTomaData(LargeNatural):
     """KUTomaData (paper, "Color as the signal" and appendix "KUTomaData"), from folders of our own making.
 
@@ -23,6 +45,8 @@ class KUTomaData(LargeNatural):
     name = "kutomadata"
     class_names = ("ripe", "unripe")
     test_names = ("test",)
+    training_images = 700
+    recipes = (Recipe("kutomadata", BY_HAND, fake),)
 
     def read(self) -> Parts:
         return Parts(self._part("train"), self._part("test"))

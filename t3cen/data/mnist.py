@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,9 +11,12 @@ import torch
 from torch import Tensor
 
 from t3cen.color import hsv_to_rgb
+from t3cen.data import DATA_SETS
 from t3cen.data.errors import DataError, broken, missing
+from t3cen.data.idx import fake_idx, get_idx
 from t3cen.data.items import TestItems, TrainItems
 from t3cen.data.module import ColorData, Splits
+from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import generator, permutation
 from t3cen.data.torchvision_files import verify
 
@@ -33,6 +37,36 @@ MD5 = {
     },
 }
 """Of the published files, unpacked."""
+MNIST_MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/")
+MNIST_MD5 = {
+    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+FASHION_MIRRORS = ("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",)
+FASHION_INSTALLED = Path("/usr/share/datasets/fashion-mnist")
+FASHION_MD5 = {
+    "train-images-idx3-ubyte": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
+    "train-labels-idx1-ubyte": "25c81989df183df01b3e8a0aad5dffbe",
+    "t10k-images-idx3-ubyte": "bef4ecab320f06d8554ea6380940ec79",
+    "t10k-labels-idx1-ubyte": "bb300cfdad3c16e7a12a480ee83cd310",
+}
+RECIPES = (
+    Recipe(
+        "mnist",
+        "handwritten digits, 12 MB",
+        partial(fake_idx, folder="MNIST"),
+        partial(get_idx, folder="MNIST", mirrors=MNIST_MIRRORS, md5s=MNIST_MD5),
+    ),
+    Recipe(
+        "fashion_mnist",
+        "clothing, 31 MB, MIT; Debian's package dataset-fashion-mnist is used where it is installed",
+        partial(fake_idx, folder="FashionMNIST"),
+        partial(get_idx, folder="FashionMNIST", mirrors=FASHION_MIRRORS, md5s=FASHION_MD5, installed=FASHION_INSTALLED),
+        {"digits": "fashion"},
+    ),
+)
 
 
 class ColoredDigits:
@@ -59,6 +93,7 @@ class ColoredDigits:
         return int(self.labels[index])
 
 
+@DATA_SETS.register
 class MNIST(ColorData):
     """Hue-shift MNIST (paper, appendix "Hue Shift MNIST"): trained on hues of 0-120 degrees, tested on 120-360.
 
@@ -81,6 +116,8 @@ class MNIST(ColorData):
     sources = ("files", "bundled")
     native_size = 28
     published: ClassVar[dict[str, int]] = {"train": 60_000, "test": 10_000}
+    recipes = RECIPES
+    previews: ClassVar[Mapping[str, Mapping[str, Any]]] = {"mnist": {}, "mnist_angle": {"angle": 15}}
     test_names = ("in", "shift")
 
     def __init__(

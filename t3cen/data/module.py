@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,44 +19,17 @@ from t3cen.data.fakes import FAKE_MARK
 from t3cen.data.files import StoredPictures
 from t3cen.data.items import Augmentation, Change, TestItems
 from t3cen.data.labels import check_labels
+from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import permutation
 from t3cen.data.samplers import EpochOrder, Share, TrainLoader
+from t3cen.data.splits import Splits, fingerprint
 
 log = logging.getLogger(__name__)
 SHIFT_MODES = ("clip", "fold", "scale")
 
 
-def fingerprint(sets: Iterable[Any], pictures: int = 16) -> str:
-    """16 hex digits that tell apart other pictures, labels or splits: of evenly spaced stored pictures of each set."""
-    digest = hashlib.sha256()
-    for items in sets:
-        picked = items.indices[torch.linspace(0, len(items.indices) - 1, pictures).long()].tolist()
-        digest.update(repr([len(items.indices), picked, [items.source.label(i) for i in picked]]).encode())
-        for index in picked:
-            digest.update(items.source.picture(index).numpy().tobytes())
-    return digest.hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Splits:
-    """The sets of a data set: one to train on, and validation and test sets by name, in the order of their names."""
-
-    train: Dataset[Any]
-    validation: Mapping[str, Dataset[Any]]
-    test: Mapping[str, Dataset[Any]]
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    def sets(self) -> dict[str, Any]:
-        """All sets by name, tests as `test/<name>`."""
-        return {"train": self.train, **self.validation, **{f"test/{name}": items for name, items in self.test.items()}}
-
-    def sources(self) -> list[Any]:
-        """Where the pictures of all sets come from, each once."""
-        return list({id(items.source): items.source for items in self.sets().values()}.values())
-
-
 class ColorData(pl.LightningDataModule):
-    """A data set with its colour-shifted tests; subclasses write `prepare`.
+    """A data set with its colour-shifted tests; subclasses write `prepare`, and say in class attributes what they are.
 
     Items are `(image, label)`: float32 RGB `(3, H, W)` in [0, 1], never normalised, and an int. With an augmentation of
     several views, training images are tuples of such.
@@ -78,6 +50,14 @@ class ColorData(pl.LightningDataModule):
         start_method: how workers are started, "fork", "spawn" or "forkserver"; None is Python's choice.
 
     Attributes:
+        name, class_names, sources, native_size: what it is, where its pictures come from, and their height and width.
+        sized_sources: the sources whose pictures can have any `image_size`.
+        published: numbers of pictures of the whole published set, as `compare` is given them.
+        training_images: how many of them a whole epoch trains on, where that is not `published["train"]`.
+        recipes: how its files are got and faked.
+        previews: pictures to draw of it, by their name in `conf/data`, with the arguments they need; one of its own name
+            unless told.
+        preview_saturation: whether a preview shows the distribution of saturation beside each row.
         num_classes, image_size, mean, std, validation_names, test_names: known before any file is read.
         provenance: after `setup`, where the pictures came from, with sizes and the split seed.
 
@@ -91,6 +71,10 @@ class ColorData(pl.LightningDataModule):
     sources: ClassVar[tuple[str, ...]] = ("files",)
     native_size: ClassVar[int]
     published: ClassVar[Mapping[str, int]] = {}
+    training_images: ClassVar[int | None] = None
+    recipes: ClassVar[tuple[Recipe, ...]] = ()
+    previews: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    preview_saturation: ClassVar[bool] = False
     sized_sources: ClassVar[tuple[str, ...]] = ()
     mean: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
     std: ClassVar[tuple[float, float, float]] = (0.5, 0.5, 0.5)
@@ -157,6 +141,16 @@ class ColorData(pl.LightningDataModule):
     @abstractmethod
     def prepare(self) -> Splits:
         """Read or make the pictures and form the sets. Called once per process, when first needed."""
+
+    def preview(self, count: int) -> dict[str, Tensor]:
+        """Pictures to show it by: at least `count` of the training set and, at the same places, of each test set, in [0, 1]."""
+        splits = self.splits
+        view = getattr(next(iter(splits.test.values())), "view", None)
+        shown = {"training": TestItems(splits.train.source, splits.train.indices, view=view), **splits.test}  # type: ignore[attr-defined]
+        return {
+            name: torch.stack([items[place][0] for place in torch.linspace(0, len(items) - 1, count).long().tolist()])  # type: ignore[arg-type]
+            for name, items in shown.items()
+        }
 
     def add_tests(self, changes: Mapping[str, Change]) -> None:
         """Add test sets by name: the first test set, which must be unshifted, under each of these colour shifts.

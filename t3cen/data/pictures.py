@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
-
-import t3cen.data
 from t3cen.color import rgb_to_hsl
-from t3cen.data.camelyon import Camelyon
-from t3cen.data.items import TestItems
+from t3cen.data import DATA_SETS
 from t3cen.data.module import ColorData
 
-SETS: dict[str, tuple[str, dict[str, Any]]] = {
-    "mnist": ("MNIST", {}),
-    "mnist_angle": ("MNIST", {"angle": 15}),
-    "shapes3d_hue": ("Shapes3D", {"variant": "hue"}),
-    "shapes3d_sat": ("Shapes3D", {"variant": "saturation"}),
-    "shapes3d_hsl": ("Shapes3D", {"variant": "hsl", "shift_mode": "fold"}),
-    "smallnorb": ("SmallNORB", {}),
-    "camelyon": ("Camelyon", {"patches": 200}),
-    "cifar10": ("CIFAR10", {}),
-    "cifar100": ("CIFAR100", {}),
-    "stl10": ("STL10", {}),
-    "caltech101": ("Caltech101", {}),
-    "pets": ("Pets", {}),
-    "cars": ("Cars", {}),
-    "kutomadata": ("KUTomaData", {}),
-}
-"""Data sets as named in `conf/data`: class, and the arguments that make its shifts."""
 TITLES = {"vanilla": "original", "saturation": "saturation - 0.5", "luminance": "luminance - 0.5", "in": "test, same hues"}
+
+
+def previews() -> dict[str, tuple[type[ColorData], Mapping[str, Any]]]:
+    """Data sets to draw, by their name in `conf/data`: the class, and the arguments that make its shifts."""
+    return {name: (made, options) for made in DATA_SETS.values() for name, options in (made.previews or {made.name: {}}).items()}
 
 
 def data_set(name: str, root: Path | str = "data", source: str | None = None, **options: Any) -> ColorData:
@@ -40,40 +24,17 @@ def data_set(name: str, root: Path | str = "data", source: str | None = None, **
     Raises:
         ValueError: no data set has that name.
     """
-    if name not in SETS:
-        raise ValueError(f"no data set is called {name!r}; choose from {', '.join(SETS)}")
-    class_name, arguments = SETS[name]
-    made: ColorData = getattr(t3cen.data, class_name)
+    known = previews()
+    if name not in known:
+        raise ValueError(f"no data set is called {name!r}; choose from {', '.join(sorted(known))}")
+    made, arguments = known[name]
     if source is None:
         source = next((s for s in made.sources if s not in ("files", "hub")), "files")
-    return made(root=root, source=source, **{**arguments, **options})  # type: ignore[operator]
-
-
-def rows_of(data: ColorData, count: int) -> dict[str, Tensor]:
-    """Some pictures of the training set and of each test set; the same places in every test set; `(count, 3, H, W)` each."""
-    splits = data.splits
-    view = getattr(next(iter(splits.test.values())), "view", None)
-    shown = {"training": TestItems(splits.train.source, splits.train.indices, view=view), **splits.test}  # type: ignore[attr-defined]
-    rows = {}
-    for name, items in shown.items():
-        places = torch.linspace(0, len(items) - 1, count).long().tolist()  # type: ignore[arg-type]
-        rows[name] = torch.stack([items[place][0] for place in places])
-    return rows
-
-
-def hospitals(data: Camelyon, count: int) -> dict[str, Tensor]:
-    """Some patches of each of the five hospitals of Camelyon17; `(count, 3, H, W)` each."""
-    source, center, _ = data.patches_by_hospital()
-    rows = {}
-    for hospital in range(5):
-        places = (center == hospital).nonzero()[:, 0]
-        chosen = places[torch.linspace(0, len(places) - 1, count).long()].tolist()
-        rows[f"hospital {hospital}"] = torch.stack([source.picture(place).float() / 255 for place in chosen])
-    return rows
+    return made(root=root, source=source, **{**arguments, **options})
 
 
 def draw(name: str, out: Path, *, root: Path | str = "data", source: str | None = None, columns: int = 8, **options: Any) -> Path:
-    """Draw a data set; Camelyon17 by hospital, with the distribution of saturation in each.
+    """Draw the preview of a data set.
 
     Returns:
         the new file, `<out>/<name>.png`.
@@ -81,11 +42,7 @@ def draw(name: str, out: Path, *, root: Path | str = "data", source: str | None 
     from matplotlib.figure import Figure
 
     data = data_set(name, root, source, **options)
-    extra = 0
-    if isinstance(data, Camelyon):
-        rows, extra = hospitals(data, max(columns, 40)), 1
-    else:
-        rows = rows_of(data, columns)
+    rows, extra = data.preview(columns), int(data.preview_saturation)
     figure = Figure(figsize=(1.0 * columns + 1.6 + 2.2 * extra, 1.05 * len(rows) + 0.3), layout="constrained")
     grid = figure.add_gridspec(len(rows), columns + 2 * extra)
     for i, (title, pictures) in enumerate(rows.items()):

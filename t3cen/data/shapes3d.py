@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from t3cen.data import DATA_SETS
 from t3cen.data.checksums import checksum
+from t3cen.data.download import Remote, fetch
 from t3cen.data.errors import missing
 from t3cen.data.items import Change, Source, TestItems, TrainItems, to_float
 from t3cen.data.module import ColorData, Splits
+from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import generator, permutation
-from t3cen.data.shapes3d_files import FILE, SHA256, H5Shapes, UnpackedShapes, check, unpacked
+from t3cen.data.shapes3d_files import FILE, SHA256, H5Shapes, UnpackedShapes, check, unpacked, write
 from t3cen.data.shapes3d_render import SHAPES, RenderedShapes
 from t3cen.data.shifts import Multiples, Uniform, shift
 from t3cen.data.transforms import Flip
@@ -24,6 +29,21 @@ WARM, COLD = range(5), range(5, 10)
 BLOCKS = {"A": (WARM, WARM, WARM), "B": (COLD, COLD, COLD), "C": (WARM, WARM, COLD)}
 """Numbers of floor, wall and object hue in each block of 60,000 images (paper, appendix "Hue Shift 3D Shapes")."""
 VARIANTS = {"hue": ("A", "B", "C"), "saturation": ("A", "B", "C"), "hsl": ("A", "B", "steps")}
+PUBLISHED = Remote(
+    ("https://storage.googleapis.com/3d-shapes/3dshapes.h5",),
+    267_573_662,
+    sha256=SHA256,
+)
+
+
+def get(root: Path) -> None:
+    fetch(PUBLISHED, root / FILE)
+
+
+def fake(root: Path) -> None:
+    """A file of full shape: the images that runs of up to 64 training and 16 test images use are drawn, all others black."""
+    used = Shapes3D(source="rendered", train_size=64, test_size=16).rows()
+    write(root / FILE, torch.cat(list(used.values())).tolist())
 
 
 def block_rows(block: str) -> Tensor:
@@ -59,6 +79,7 @@ class PartsItems(Dataset[tuple[Tensor, int]]):
         return self.change(image, self.source.parts(at), generator(self.seed, at)), self.source.label(at)
 
 
+@DATA_SETS.register
 class Shapes3D(ColorData):
     """3D Shapes (paper, appendices "Hue Shift", "Saturation Shift" and "Hue-Saturation-Luminance Shift 3D Shapes").
 
@@ -87,6 +108,21 @@ class Shapes3D(ColorData):
     sources = ("files", "rendered")
     sized_sources = ("rendered",)
     native_size = 64
+    training_images = 48_000
+    recipes = (
+        Recipe(
+            "shapes3d",
+            "3D Shapes, 268 MB, Apache-2.0; 2.2 GB more when its blocks are unpacked at first use",
+            fake,
+            get,
+            files={FILE: PUBLISHED},
+        ),
+    )
+    previews: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "shapes3d_hue": {"variant": "hue"},
+        "shapes3d_sat": {"variant": "saturation"},
+        "shapes3d_hsl": {"variant": "hsl", "shift_mode": "fold"},
+    }
 
     def __init__(
         self,

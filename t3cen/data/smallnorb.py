@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import itertools
+from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 
+from t3cen.data import DATA_SETS
 from t3cen.data.errors import DataError, broken, missing
+from t3cen.data.fakes import picture
 from t3cen.data.files import StoredPictures, decode
 from t3cen.data.items import TestItems, TrainItems
 from t3cen.data.labels import whole_numbers
 from t3cen.data.module import ColorData, Splits
+from t3cen.data.preparation import Recipe, get_parquet
 from t3cen.data.smallnorb_render import CATEGORIES, TEST_INSTANCES, TRAIN_INSTANCES, toys
 from t3cen.data.transforms import Resize
 
@@ -24,6 +32,38 @@ FACTORS = {
 """Columns of the parquet files that are read, and what may stand in them: no toy is in both parts."""
 
 
+def get(root: Path) -> None:
+    get_parquet(HUB, root / "smallnorb")
+
+
+def fake(root: Path) -> None:
+    """Two parquet files, 5 categories x 6 lightings x 2 pictures each."""
+    import pyarrow
+    import pyarrow.parquet
+
+    folder, rng = root / "smallnorb", np.random.default_rng(8)
+    folder.mkdir(parents=True, exist_ok=True)
+    for split, instances, digest in (("train", (4, 6), "ba54590c34eb8af1"), ("test", (0, 1), "b4af1727fb5b132e")):
+        grid = list(itertools.product(instances, range(6), range(5)))
+        encoded = []
+        for _, lighting, category in grid:
+            grey = picture(rng, category, 96, 96)[..., 0] // 6 * (lighting + 1)
+            stream = io.BytesIO()
+            Image.fromarray(grey).save(stream, format="PNG")
+            encoded.append({"bytes": stream.getvalue(), "path": None})
+        kind = pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])
+        columns = {side: pyarrow.array(encoded, kind) for side in ("image_lt", "image_rt")}
+        numbers = {
+            "category": [c for _, _, c in grid],
+            "instance": [i for i, _, _ in grid],
+            "elevation": [0] * len(grid),
+            "azimuth": [0] * len(grid),
+            "lighting": [light for _, light, _ in grid],
+        }
+        columns |= {name: pyarrow.array(values, pyarrow.int32()) for name, values in numbers.items()}
+        pyarrow.parquet.write_table(pyarrow.table(columns), folder / f"{split}-00000-of-00001-{digest}.parquet")
+
+
 class EncodedPictures(StoredPictures):
     """PNG pictures in memory, as Hugging Face stores them, decoded when asked for; grey becomes RGB."""
 
@@ -31,8 +71,6 @@ class EncodedPictures(StoredPictures):
         self.images, self.labels, self.path = images, labels, path
 
     def picture(self, index: int) -> Tensor:
-        import io
-
         content = self.images[index].as_py()
         return decode(io.BytesIO(content or b""), "smallnorb", f"{self.path}, row {index}", SmallNORB.native_size)
 
@@ -53,6 +91,7 @@ class GreyPictures:
         return int(self.labels[index])
 
 
+@DATA_SETS.register
 class SmallNORB(ColorData):
     """Small NORB (paper, appendix "Small NORB"): left pictures, grey, 96 x 96, five categories of toys.
 
@@ -71,6 +110,8 @@ class SmallNORB(ColorData):
     sized_sources = ("files", "hub", "rendered")
     native_size = 96
     published: ClassVar[dict[str, int]] = {"train": 24_300, "test": 24_300}
+    training_images = 8_100
+    recipes = (Recipe("smallnorb", "small NORB from Hugging Face, 236 MB, research use", fake, get),)
     test_names = ("A", "B", "C")
 
     def prepare(self) -> Splits:

@@ -32,9 +32,10 @@ from t3cen.nn import (
 )
 from t3cen.nn.band_limit import BandLimit
 from t3cen.nn.lifting import Lifting
+from t3cen.registry import Registry
 
 
-def as_it_is(nonlinearity: nn.Module) -> nn.Module:
+def identity(nonlinearity: nn.Module) -> nn.Module:
     """A nonlinearity that treats all group elements alike already acts on functions on the group."""
     return nonlinearity
 
@@ -60,17 +61,24 @@ class Family:
     lifting: Lifting
     stem: ConvFactory
     conv: ConvFactory
-    nonlinear: NonlinearFactory = as_it_is
+    nonlinear: NonlinearFactory = identity
     max_pool: MaxPoolFactory = max_pool
     pool: Callable[[str], nn.Module] = GroupPool
     one_statistic: bool = False
 
 
-FamilyBuilder = Callable[..., Family]
+FAMILIES: Registry[Callable[..., Family]] = Registry("t3cen.models")
+"""The ways colour enters by name, each a function of the group and of those options of `build` that it names."""
 
 
 def _uniform(lifting: Lifting, conv: ConvFactory) -> Family:
     return Family(lifting, stem=conv, conv=conv)
+
+
+def _rotations(lifting: Lifting, backend: str, limit: BandLimit | None) -> Family:
+    """The lifting's group is a circle sampled: there are rotations between its steps, which a band limit keeps."""
+    family = _uniform(lifting, partial(GroupConv2d, group=lifting.group, bias=False, backend=backend))
+    return family if limit is None else keep_band(family, limit)
 
 
 def _trivial(name: str, lifting: type[IdentityLifting], group: CyclicProduct, backend: str) -> Family:
@@ -79,40 +87,44 @@ def _trivial(name: str, lifting: type[IdentityLifting], group: CyclicProduct, ba
     return _uniform(lifting(), partial(GroupConv2d, group=group, bias=False, backend=backend))
 
 
+@FAMILIES.register
 def plain(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
     """The conventional network on RGB."""
     return _trivial("plain", IdentityLifting, group, backend)
 
 
+@FAMILIES.register
 def gray(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
     """The conventional network on grey images (ResNet-Gray)."""
     return _trivial("gray", GrayLifting, group, backend)
 
 
-def t3cen(group: ColorGroup, *, cover: str, backend: str, color_space: str, **_: Any) -> Family:
+@FAMILIES.register
+def t3cen(group: ColorGroup, *, cover: str, backend: str, color_space: str, band_limit: BandLimit | None, **_: Any) -> Family:
     """T3CEN: hue, saturation and luminance lifted to the hypertorus (paper, "Lifting layer")."""
-    lifting = HSLLifting(group, cover, color_space=color_space)
-    return _uniform(lifting, partial(GroupConv2d, group=group, bias=False, backend=backend))
+    return _rotations(HSLLifting(group, cover, color_space=color_space), backend, band_limit)
 
 
-def t3cen_rgb(group: CyclicProduct, *, cover: str, backend: str, **_: Any) -> Family:
+@FAMILIES.register
+def t3cen_rgb(group: CyclicProduct, *, cover: str, backend: str, band_limit: BandLimit | None, **_: Any) -> Family:
     """The same construction on red, green and blue (paper, "Application to RGB shift equivariance")."""
-    group = RGBGroup(*group.orders)
-    return _uniform(RGBLifting(group, cover), partial(GroupConv2d, group=group, bias=False, backend=backend))
+    return _rotations(RGBLifting(RGBGroup(*group.orders), cover), backend, band_limit)
 
 
-def t3cen_scale(group: CyclicProduct, *, cover: str, backend: str, **_: Any) -> Family:
+@FAMILIES.register
+def t3cen_scale(group: CyclicProduct, *, cover: str, backend: str, band_limit: BandLimit | None, **_: Any) -> Family:
     """The same construction on scale (paper, "Application to scale equivariance")."""
-    group = ScaleGroup(group.order)
-    return _uniform(ScaleLifting(group, cover), partial(GroupConv2d, group=group, bias=False, backend=backend))
+    return _rotations(ScaleLifting(ScaleGroup(group.order), cover), backend, band_limit)
 
 
+@FAMILIES.register
 def lcer(group: ColorGroup, *, backend: str, color_space: str, lcer: dict[str, Any], **_: Any) -> Family:
     """LCER: hue cyclic, saturation or luminance translated and clipped (Yang et al., 2024)."""
     lifting = LCERLifting(group, color_space=color_space, **lcer)
     return _uniform(lifting, partial(LCERConv2d, group=group, bias=False, backend=backend))
 
 
+@FAMILIES.register
 def ceconv(group: ColorGroup, *, backend: str, separable: bool, **_: Any) -> Family:
     """CEConv: hue rotations of the first filters (Lengyel et al., 2023)."""
     return Family(
@@ -123,16 +135,9 @@ def ceconv(group: ColorGroup, *, backend: str, separable: bool, **_: Any) -> Fam
     )
 
 
-FAMILIES: dict[str, FamilyBuilder] = {f.__name__: f for f in (plain, gray, t3cen, t3cen_rgb, t3cen_scale, lcer, ceconv)}
-
-
-def takers(option: str) -> list[str]:
+def accepting(option: str) -> list[str]:
     """The families that an option of `build` means something to."""
     return [name for name, build in FAMILIES.items() if option in inspect.signature(build).parameters]
-
-
-CONTINUOUS = ("t3cen", "t3cen_rgb", "t3cen_scale")
-"""The families whose group is a circle sampled: others have no rotations between their steps to be equivariant to."""
 
 
 def keep_band(family: Family, limit: BandLimit) -> Family:

@@ -2,60 +2,55 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from t3cen.color import get_color_space
 from t3cen.covers import get_cover
 from t3cen.groups import ColorGroup, CyclicProduct
-from t3cen.models.families import CONTINUOUS, FAMILIES, Family, keep_band, takers
+from t3cen.models.families import FAMILIES, accepting
 from t3cen.models.network import Network
-from t3cen.models.resnet import BasicBlock, Bottleneck, ResNet
 from t3cen.models.widths import fixed_parameters
-from t3cen.models.z2cnn import Z2CNN
 from t3cen.nn.band_limit import BandLimit
+from t3cen.registry import Registry
 
-Architecture = Callable[..., Network]
-
-
-def _resnet(block: type[BasicBlock] | type[Bottleneck], depths: Sequence[int], base_width: int) -> Architecture:
-    def construct(family: Family, order: int, width: int | None, pool: str, **options: Any) -> Network:
-        widths = [(width or base_width) * 2**stage for stage in range(len(depths))]
-        return ResNet(
-            lifting=family.lifting,
-            stem=family.stem,
-            conv=family.conv,
-            nonlinear=family.nonlinear,
-            pool=family.pool(pool),
-            block=block,
-            depths=depths,
-            widths=fixed_parameters(widths, order),
-            **options,
-        )
-
-    return construct
+NetworkClass = TypeVar("NetworkClass", bound=type[Network])
+ARCHITECTURES: Registry[Callable[..., Network]] = Registry("t3cen.models")
+"""Networks by name, each a function of what `build` offers: see `architecture`."""
 
 
-def _z2cnn(family: Family, order: int, width: int | None, pool: str, **options: Any) -> Network:
-    (narrowed,) = fixed_parameters([width or 20], order)
-    return Z2CNN(
-        lifting=family.lifting,
-        stem=family.stem,
-        conv=family.conv,
-        nonlinear=family.nonlinear,
-        max_pool=family.max_pool,
-        pool=family.pool(pool),
-        width=narrowed,
-        **options,
-    )
+def architecture(name: str, *, widths: Sequence[int], **options: Any) -> Callable[[NetworkClass], NetworkClass]:
+    """Decorate a network class, to be known to `build` as `name`; one class may have several names with other options.
 
+    The class is called with those of the following arguments that its constructor names: the parts of its family (`lifting`,
+    `stem`, `conv`, `nonlinear`, `max_pool`; see `Family`), `pool`, the pooling over the group, `widths` or `width`, the first of
+    them, `num_classes`, `mean`, `std`, `recompute`, and `options`.
 
-ARCHITECTURES: dict[str, Architecture] = {
-    "resnet18": _resnet(BasicBlock, (2, 2, 2, 2), 64),
-    "resnet44": _resnet(BasicBlock, (7, 7, 7), 32),
-    "resnet50": _resnet(Bottleneck, (3, 4, 6, 3), 64),
-    "z2cnn": _z2cnn,
-}
+    Args:
+        name: of the network.
+        widths: published channels of each stage; the class gets them scaled to `build`'s `width` and divided by `sqrt(|G|)`.
+        options: further arguments of the class.
+
+    Raises:
+        ValueError: the name is taken.
+    """
+
+    def decorate(network: NetworkClass) -> NetworkClass:
+        named = inspect.signature(network).parameters
+
+        def construct(order: int, width: int | None, **offered: Any) -> Network:
+            scaled = [stage * (width or widths[0]) // widths[0] for stage in widths]
+            if offered["recompute"] and "recompute" not in named:
+                raise ValueError(f"{name} keeps its activations: recompute must be false")
+            narrowed = fixed_parameters(scaled, order)
+            offered |= {**options, "widths": narrowed, "width": narrowed[0]}
+            return network(**{argument: value for argument, value in offered.items() if argument in named})
+
+        ARCHITECTURES.add(name, construct)
+        return network
+
+    return decorate
 
 
 def names() -> list[str]:
@@ -84,10 +79,10 @@ def build(
     """A network by name, with as many parameters as its plain twin whatever the group.
 
     Args:
-        name: `"resnet18"`, `"resnet44"`, `"resnet50"` or `"z2cnn"`.
+        name: one of `names()`, such as `"resnet18"`.
         group: the colour group, or its name as in the paper (`"h4s4"`).
         num_classes: number of logits, at least 2.
-        family: how colour enters: `"t3cen"`, `"plain"`, `"gray"`, `"lcer"`, `"ceconv"`, `"t3cen_rgb"`, `"t3cen_scale"`.
+        family: how colour enters, one of `FAMILIES` (`t3cen.models.families`), such as `"t3cen"` or `"plain"`.
         cover: double cover of saturation and luminance (see `t3cen.covers`).
         backend: of the group convolution, `"auto"`, `"direct"` or `"fourier"`.
         color_space: `"hsl"` (paper) or `"hsv"` (the predecessor's code).
@@ -124,18 +119,18 @@ def build(
         group = ColorGroup.parse(group)
     get_cover(cover)  # also where a family has no use for it: the trainer's step jitter has
     get_color_space(color_space)
-    for option, given in (("color_space", color_space != "hsl"), ("lcer", bool(lcer)), ("separable", separable)):
-        if given and family not in takers(option):
-            raise ValueError(f"{option} is an option of {', '.join(takers(option))}; the family {family!r} has no use for it")
-    parts = FAMILIES[family](
-        group, cover=cover, backend=backend, color_space=color_space, lcer=dict(lcer or {}), separable=separable
-    )
     limit = BandLimit.of(band_limit)
-    if limit is not None:
-        if family not in CONTINUOUS:
-            raise ValueError(f"band_limit needs a group of rotations, which {', '.join(CONTINUOUS)} have and {family!r} has not")
-        parts = keep_band(parts, limit)
+    if limit is not None and family not in accepting("band_limit"):
+        raise ValueError(
+            f"band_limit needs a group of rotations, which {', '.join(accepting('band_limit'))} have and {family!r} has not"
+        )
+    for option, given in (("color_space", color_space != "hsl"), ("lcer", bool(lcer)), ("separable", separable)):
+        if given and family not in accepting(option):
+            known = ", ".join(accepting(option))
+            raise ValueError(f"{option} is an option of {known}; the family {family!r} has no use for it")
+    options = {"cover": cover, "backend": backend, "color_space": color_space, "lcer": dict(lcer or {}), "separable": separable}
+    parts = FAMILIES[family](group, band_limit=limit, **options)
     if parts.one_statistic:
         mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
-    options: dict[str, Any] = {"num_classes": num_classes, "mean": mean, "std": std, "recompute": recompute}
-    return ARCHITECTURES[name](parts, group.order, width, pool, **options)
+    offered = {**vars(parts), "pool": parts.pool(pool), "num_classes": num_classes, "mean": mean, "std": std}
+    return ARCHITECTURES[name](group.order, width, recompute=recompute, **offered)

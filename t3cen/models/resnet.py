@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize
+from t3cen.models.registry import architecture
 from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.lifting import Lifting
 from t3cen.nn.norm import normalized
@@ -62,6 +63,9 @@ class Bottleneck(nn.Module):
         return normalized(self.norm3, self.relu, self.conv3(out), self.shortcut(f))
 
 
+@architecture("resnet18", block=BasicBlock, depths=(2, 2, 2, 2), widths=(64, 128, 256, 512))
+@architecture("resnet44", block=BasicBlock, depths=(7, 7, 7), widths=(32, 64, 128))
+@architecture("resnet50", block=Bottleneck, depths=(3, 4, 6, 3), widths=(64, 128, 256, 512))
 class ResNet(Network):
     """A residual network with a 3x3 stride-1 stem, without the stem's max-pool, for images of any size.
 

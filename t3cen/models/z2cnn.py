@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, NonlinearFactory, Normalize
+from t3cen.models.registry import architecture
 from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.lifting import Lifting
 from t3cen.nn.recompute import RecomputedSequential
 from t3cen.nn.sequential import Sequential
 
 
+@architecture("z2cnn", widths=[20])
 class Z2CNN(Network):
     """Seven convolutions without padding: six of 3x3, the last of 4x4 to the classes.
 

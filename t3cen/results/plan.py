@@ -8,17 +8,19 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from t3cen.data import DATA_SETS
 from t3cen.experiments import Run
 from t3cen.results.composition import compose
 from t3cen.results.records import Record
 from t3cen.training.files import read_json
 
 STEP_TIMES = Path("measured", "step_times.json")
-TRAINING_IMAGES = {
-    "MNIST": 60_000, "Shapes3D": 48_000, "SmallNORB": 8_100, "Camelyon": 302_436, "CIFAR10": 50_000, "CIFAR100": 50_000,
-    "STL10": 5_000, "Caltech101": 5_813, "Pets": 3_680, "Cars": 8_144, "KUTomaData": 700,
-}  # fmt: skip
-"""Published sizes of the training sets, by class of t3cen.data; of use only until a record says how many steps a run takes."""
+
+
+def training_images(target: str) -> int | None:
+    """Published size of the training set of a class of t3cen.data; None for another class, or where none is published."""
+    made = DATA_SETS.get(target.rpartition(".")[2])
+    return None if made is None else made.training_images or made.published.get("train")
 
 
 def steps_of(config: Mapping[str, Any]) -> int | None:
@@ -28,8 +30,7 @@ def steps_of(config: Mapping[str, Any]) -> int | None:
     if (trainer.get("max_steps") or 0) > 0:
         lengths.append(trainer["max_steps"])
     if (trainer.get("max_epochs") or 0) > 0:
-        images = TRAINING_IMAGES.get(data["_target_"].rpartition(".")[2])
-        images = data.get("train_size") or images
+        images = data.get("train_size") or training_images(data["_target_"])
         if images is not None:
             lengths.append(trainer["max_epochs"] * math.ceil(images / data["batch_size"]))
     return min(lengths, default=None)

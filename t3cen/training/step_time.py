@@ -29,7 +29,8 @@ def step_seconds(config: Mapping[str, Any], device: torch.device) -> float:
     optimizer = task.optimizer_factory(network.parameters())
     images = torch.rand(config["data"]["batch_size"], 3, data.image_size, data.image_size, device=device)
     labels = torch.randint(data.num_classes, (len(images),), device=device)
-    views = (images,) * 3 if str((config["augment"] or {}).get("_target_", "")).endswith("AugMix") else images
+    count = getattr(data.augmentation, "views", 1)
+    views = images if count == 1 else (images,) * count
     for step in range(warm + timed):
         if step == warm:
             _wait(device)

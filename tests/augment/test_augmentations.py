@@ -2,25 +2,34 @@
 
 import colorsys
 import pickle
+from pathlib import Path
 
 import pytest
 import torch
+from hydra.utils import get_class, instantiate
+from omegaconf import OmegaConf
 
-from t3cen.augment import AugMix, ColorJitter, PlanckianJitter
+from t3cen.augment import AUGMENTATIONS, AugMix, ColorJitter, PlanckianJitter
+from t3cen.data.items import PictureAugmentation
 
-AUGMENTATIONS = {
-    "jitter": ColorJitter(0.5, 0.5, 0.5, 0.5),
-    "hue": ColorJitter(hue=0.25),
-    "augmix": AugMix(),
+NODES = {path.stem: OmegaConf.load(path).augment for path in sorted((Path(__file__).parents[2] / "conf" / "augment").glob("*"))}
+CLASSES = {name: get_class(node._target_) for name, node in NODES.items() if node is not None}
+MADE = {
+    # one that puts other pictures in the place of the originals does nothing to an image: test_deepaugment.py
+    **{name: instantiate(NODES[name]) for name, made in CLASSES.items() if not issubclass(made, PictureAugmentation)},
     "augmix_all": AugMix(all_ops=True, severity=10),
     "planckian": PlanckianJitter(p=1.0),
     "daylight": PlanckianJitter("CIED"),
 }
 
 
-@pytest.fixture(params=AUGMENTATIONS, ids=AUGMENTATIONS)
+@pytest.fixture(params=MADE)
 def augmentation(request):
-    return AUGMENTATIONS[request.param]
+    return MADE[request.param]
+
+
+def test_every_augmentation_is_configured():
+    assert set(CLASSES.values()) == set(AUGMENTATIONS.values())
 
 
 def rng(seed=0):
@@ -37,7 +46,9 @@ def views(result):
 
 def test_range_type_and_shape(augmentation):
     for seed in range(20):
-        for view in views(augmentation(image(seed), rng(seed))):
+        made = views(augmentation(image(seed), rng(seed)))
+        assert len(made) == getattr(augmentation, "views", 1)
+        for view in made:
             assert view.dtype == torch.float32
             assert view.shape == (3, 12, 9)
             assert view.min() >= 0

@@ -7,34 +7,24 @@ import pytorch_lightning as pl
 import torch
 from torch import nn
 
-import t3cen.data
+from t3cen.data import Camelyon
+from t3cen.data.pictures import previews
+from t3cen.data.preparation import recipes
 
 SETS = {
-    "mnist": ("MNIST", {}),
-    "mnist_angle": ("MNIST", {"angle": 15}),
-    "fashion": ("MNIST", {"digits": "fashion"}),
-    "shapes3d_hue": ("Shapes3D", {"variant": "hue", "train_size": 40, "test_size": 12}),
-    "shapes3d_sat": ("Shapes3D", {"variant": "saturation", "train_size": 40, "test_size": 12}),
-    "shapes3d_hsl": ("Shapes3D", {"variant": "hsl", "shift_mode": "fold", "train_size": 40, "test_size": 12}),
-    "smallnorb": ("SmallNORB", {"image_size": 32}),
-    "camelyon": ("Camelyon", {"image_size": 32, "flip": True}),
-    "camelyon_wilds": ("Camelyon", {"image_size": 32, "protocol": "wilds"}),
-    "cifar10": ("CIFAR10", {}),
-    "cifar100": ("CIFAR100", {}),
-    "stl10": ("STL10", {"image_size": 32}),
-    "caltech101": ("Caltech101", {"image_size": 32, "test_size": 30}),
-    "pets": ("Pets", {"image_size": 32}),
-    "cars": ("Cars", {"image_size": 32, "test_size": 30}),
-    "kutomadata": ("KUTomaData", {"image_size": 32}),
+    **previews(),
+    **{name: (made, recipe.options) for name, (made, recipe) in recipes().items() if recipe.options},
+    "camelyon_wilds": (Camelyon, {"protocol": "wilds", "flip": True}),
 }
-every = pytest.mark.parametrize("name", SETS)
+every = pytest.mark.parametrize("name", sorted(SETS))
 
 
 @pytest.fixture
 def make(fakes):
     def build(name, **options):
-        cls, own = SETS[name]
-        return getattr(t3cen.data, cls)(root=fakes, batch_size=8, test_batch_size=16, **{**own, **options})
+        made, own = SETS[name]
+        small = {"train_size": 40, "test_size": 30} | ({"image_size": 32} if "files" in made.sized_sources else {})
+        return made(root=fakes, batch_size=8, test_batch_size=16, **{**small, **own, **options})
 
     return build
 

@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -14,28 +15,52 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from omegaconf import OmegaConf
 from PIL import Image
 
-from t3cen.data import KUTomaData
+from t3cen.data import DATA_SETS, KUTomaData
 from t3cen.data.coco_import import import_coco
 from t3cen.data.errors import DataError
-from t3cen.data.fakes import MAKERS, write_fakes
-from t3cen.data.pictures import SETS, data_set, draw
-from t3cen.data.preparation import RECIPES, _idx, state
+from t3cen.data.fakes import write_fakes
+from t3cen.data.idx import get_idx
+from t3cen.data.pictures import data_set, draw, previews
+from t3cen.data.preparation import recipes, state
 from t3cen.data.throughput import images_per_second
+from t3cen.experiments import all_runs
 
 REPOSITORY = Path(__file__).parents[2]
 
 
 def test_registries_agree():
-    assert set(MAKERS) == set(RECIPES)
+    assert len(recipes()) == sum(len(made.recipes) for made in DATA_SETS.values())
+    assert all(made.recipes for made in DATA_SETS.values())
     configured = {path.stem for path in (REPOSITORY / "conf" / "data").glob("*.yaml")}
-    assert configured >= set(SETS)
+    assert configured >= set(previews())
+    in_tables = {run.data for run in all_runs().values()}
     for scale in ("laptop", "smoke"):
-        assert {path.stem for path in (REPOSITORY / "conf" / "scale" / scale).glob("*.yaml")} == configured
+        assert in_tables <= {path.stem for path in (REPOSITORY / "conf" / "scale" / scale).glob("*.yaml")} <= configured
 
 
-@pytest.mark.parametrize("name", RECIPES)
+def test_the_table_of_the_documentation_is_right():
+    """Its rows, for those data sets that have one, say what the registry and the protocols say."""
+    lines = (REPOSITORY / "docs" / "data.md").read_text().split("\n\n")
+    table = next(block for block in lines if block.startswith("| `data=` | test sets"))
+    above = None
+    for line in table.splitlines()[2:]:
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        cells = [above[at] if cell == "same" else cell for at, cell in enumerate(cells)]
+        names, tests, _, without, protocol = above = cells
+        for name in names.replace("`", "").split(", "):
+            data = data_set(name)
+            assert set(data.test_names) <= set(re.findall("`(.+?)`", tests)) <= {*data.test_names, *data.validation_names}
+            assert all(f"{source}`" in without for source in data.sources if source != "files")
+            config = OmegaConf.load(REPOSITORY / "conf" / "data" / f"{name}.yaml")
+            steps, epochs = config.trainer.max_steps, config.trainer.max_epochs
+            assert (f"{epochs} epochs" if epochs else f"{steps:,} iterations") in protocol
+            assert config.backbone in protocol.lower()
+
+
+@pytest.mark.parametrize("name", recipes())
 def test_states(name, fakes, tmp_path):
     whole, line = state(name, fakes)
     assert (whole, line[:6]) == (True, "fake: ")
@@ -95,7 +120,7 @@ def test_a_hub_that_fails_is_told_in_one_line(monkeypatch, tmp_path, raised, tol
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
     with pytest.raises(DataError, match=told) as error:
-        RECIPES["smallnorb"].get(tmp_path)
+        recipes()["smallnorb"][1].get(tmp_path)
     assert "\n" not in str(error.value)
 
 
@@ -115,7 +140,7 @@ def test_installed_fashion_mnist_is_used(fakes, tmp_path):
     names = [path.name for path in (fakes / "FashionMNIST" / "raw").iterdir()]
     for name in names:
         (installed / f"{name}.gz").write_bytes(gzip.compress((fakes / "FashionMNIST" / "raw" / name).read_bytes()))
-    _idx(tmp_path, "FashionMNIST", (), dict.fromkeys(names, "unused"), installed)
+    get_idx(tmp_path, "FashionMNIST", (), dict.fromkeys(names, "unused"), installed)
     for name in names:
         assert (tmp_path / "FashionMNIST" / "raw" / name).read_bytes() == (fakes / "FashionMNIST" / "raw" / name).read_bytes()
 
@@ -299,4 +324,4 @@ class TestCommand:
     def test_unknown_name(self):
         asked = self.run("imagenet")
         assert asked.returncode == 2
-        assert "unknown data set imagenet; choose from mnist" in asked.stderr
+        assert "unknown data set imagenet; choose from caltech101" in asked.stderr

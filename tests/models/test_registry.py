@@ -6,8 +6,12 @@ import pickle
 import pytest
 import torch
 
-from t3cen.models import build, names
+from t3cen.models import build, names, registry
+from t3cen.models.families import FAMILIES, accepting
+from t3cen.models.network import Network
+from t3cen.models.registry import architecture
 from t3cen.models.widths import fixed_parameters
+from t3cen.registry import Registry
 from t3cen.testing import equivariance_error, network_error
 from t3cen.training.cost import macs, parameters
 
@@ -23,11 +27,11 @@ PUBLISHED = [
     ("resnet50", "h4", 2, 23_477_570),
     ("resnet50", "h4s3", 2, 23_035_726),
 ]
-SMALL = {"resnet18": 8, "resnet44": 8, "resnet50": 8, "z2cnn": 8}
+PRODUCTS = [("t3cen", "h2s3"), ("t3cen_rgb", "h2l2"), ("lcer", "h2s3")]
 
 
 def small(name, group="", **options):
-    return build(name, group, 5, width=SMALL[name], **options)
+    return build(name, group, 5, width=8, **options)
 
 
 def images(count=2, size=28, seed=0, dtype=torch.float32):
@@ -50,20 +54,17 @@ def test_the_plain_network_is_the_trivial_group_without_lifting(name):
 
 
 @pytest.mark.parametrize("name", names())
-@pytest.mark.parametrize(
-    ("family", "group"),
-    [
-        ("plain", ""),
-        ("gray", ""),
-        ("t3cen", "h2s3"),
-        ("t3cen_rgb", "h2l2"),
-        ("t3cen_scale", "h2"),
-        ("lcer", "h2s3"),
-        ("ceconv", "h3"),
-    ],
-)
 def test_shapes_and_a_finite_gradient_for_every_parameter(name, family, group):
-    network = small(name, group, family=family)
+    reaches_every_parameter(small(name, group, family=family))
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(("family", "group"), PRODUCTS)
+def test_product_groups_reach_every_parameter(name, family, group):
+    reaches_every_parameter(small(name, group, family=family))
+
+
+def reaches_every_parameter(network):
     logits = network(images(3, 30))
     assert logits.shape == (3, 5)
     logits.square().sum().backward()
@@ -167,8 +168,8 @@ def test_macs_do_not_depend_on_what_was_evaluated_before():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "resnet19"}, "unknown network 'resnet19'; known: resnet18, resnet44, resnet50, z2cnn"),
-        ({"family": "rgb"}, "unknown family 'rgb'"),
+        ({"name": "resnet19"}, f"unknown network 'resnet19'; known: {', '.join(names())}"),
+        ({"family": "rgb"}, f"unknown family 'rgb'; known: {', '.join(FAMILIES)}"),
         ({"num_classes": 1}, "at least 2 classes, got 1"),
         ({"width": 0}, "width must be at least 1, got 0"),
         ({"group": "q4"}, "'q4' names no colour group"),
@@ -182,15 +183,46 @@ def test_macs_do_not_depend_on_what_was_evaluated_before():
         ({"backend": "fft"}, "fft"),
         ({"family": "plain", "group": "", "cover": "square"}, "unknown cover 'square'"),
         ({"family": "ceconv", "color_space": "cmyk"}, "cmyk"),
-        ({"family": "t3cen_rgb", "color_space": "hsv"}, "color_space is an option of t3cen, lcer; the family 't3cen_rgb'"),
-        ({"separable": True}, "separable is an option of ceconv; the family 't3cen'"),
-        ({"lcer": {"frac_space": 0.5}}, "lcer is an option of lcer; the family 't3cen'"),
+        (
+            {"family": "t3cen_rgb", "color_space": "hsv"},
+            f"color_space is an option of {', '.join(accepting('color_space'))}; the family 't3cen_rgb'",
+        ),
+        ({"separable": True}, f"separable is an option of {', '.join(accepting('separable'))}; the family 't3cen'"),
+        ({"lcer": {"frac_space": 0.5}}, f"lcer is an option of {', '.join(accepting('lcer'))}; the family 't3cen'"),
         ({"recompute": "maybe"}, "recompute must be true or false"),
     ],
 )
 def test_refusals_say_what_was_wrong(arguments, message):
     with pytest.raises(ValueError, match=message):
         build(**{"name": "resnet18", "group": "h4", "num_classes": 10} | arguments)
+
+
+def test_options_are_those_of_the_paper_s_families():
+    accepted = {option: accepting(option) for option in ("color_space", "lcer", "separable", "band_limit")}
+    assert {"t3cen", "lcer"} <= set(accepted["color_space"])
+    assert {"lcer"} <= set(accepted["lcer"])
+    assert {"ceconv"} <= set(accepted["separable"])
+    assert {"t3cen", "t3cen_rgb", "t3cen_scale"} <= set(accepted["band_limit"])
+    assert not {"plain", "gray"} & set().union(*accepted.values())
+
+
+def test_a_second_network_of_one_name_is_refused():
+    with pytest.raises(ValueError, match="'z2cnn' is registered already"):
+        architecture("z2cnn", widths=[8])(torch.nn.Module)
+
+
+def test_a_network_that_keeps_its_activations_says_so(monkeypatch):
+    class Keeping(Network):
+        def __init__(self, *, lifting, width):
+            super().__init__()
+            self.lifting, self.channels = lifting, width
+
+    monkeypatch.setattr(registry, "ARCHITECTURES", Registry("t3cen.models"))
+    architecture("keeping", widths=[12, 24])(Keeping)
+    assert build("keeping", "h4").channels == 6
+    assert build("keeping", "h4", width=20).channels == 10
+    with pytest.raises(ValueError, match="keeping keeps its activations: recompute must be false"):
+        build("keeping", recompute=True)
 
 
 @pytest.mark.parametrize(
