@@ -1,9 +1,13 @@
 """Train and test one network, or every run of a table: `python train.py --help`."""
 
-import hydra
-from omegaconf import DictConfig
+from t3cen.training.signals import heed
 
-from t3cen.training.command import command_line
+heed()  # the rest takes a moment to import
+
+import hydra  # noqa: E402
+from omegaconf import DictConfig  # noqa: E402
+
+from t3cen.training.command import command_line  # noqa: E402
 
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="train")

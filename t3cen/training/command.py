@@ -80,7 +80,7 @@ def command_line(main: Callable[[], None]) -> None:
     try:
         check_overrides(sys.argv[1:])
         main()
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, OSError, ValueError) as error:
         sys.stderr.write(f"error: {explain(error)}\n")
         sys.exit(1)
 

@@ -54,7 +54,7 @@ def test_the_reason_of_a_failure_is_left_until_the_run_begins_again(tmp_path, ca
 def test_batch_norms_of_several_processes_are_refused(tmp_path, caplog):
     made = job(tmp_path, sync_batchnorm=True)
     assert here(made) == 1
-    assert "trainer.sync_batchnorm would take the group for the channels" in outcome(tmp_path, made.config).reason
+    assert "trainer.sync_batchnorm=True would take the group for the channels" in outcome(tmp_path, made.config).reason
 
 
 def test_a_run_that_dies_before_it_begins_does_not_give_the_reason_of_last_time(tmp_path, monkeypatch):
@@ -64,9 +64,13 @@ def test_a_run_that_dies_before_it_begins_does_not_give_the_reason_of_last_time(
     (tmp_path / "sitecustomize.py").write_text("import os; os._exit(9)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert in_child(made) == 9
-    assert outcome(made.folder, made.config).reason == "exited: the process exited with status 9"
+    assert (
+        outcome(made.folder, made.config).reason == "exited: the process exited with status 9 and gave no reason, see train.log"
+    )
     in_child(made)
-    assert outcome(made.folder, made.config).reason == "exited: the process exited with status 9"
+    assert (
+        outcome(made.folder, made.config).reason == "exited: the process exited with status 9 and gave no reason, see train.log"
+    )
 
 
 def test_what_cannot_be_imported_is_a_failure(tmp_path, monkeypatch):
