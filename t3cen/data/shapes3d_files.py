@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from t3cen.data.errors import broken
+from t3cen.data.drafts import draft
+from t3cen.data.errors import DataError, broken
 from t3cen.data.shapes3d_render import FACTORS, ORIENTATIONS, SCALES, RenderedShapes
 
 COUNT = 480_000
@@ -122,25 +123,35 @@ class UnpackedShapes:
 
 
 def unpack(source: Path, target: Path, rows: Tensor) -> None:
-    """Copy rows (whole runs of 480 scenes, in order) of the images into an uncompressed `.npy`, whole or not at all."""
+    """Copy rows (whole runs of 480 scenes, in order) of the images into an uncompressed `.npy`, whole or not at all.
+
+    Raises:
+        DataError: the source cannot be read, or the target cannot be written.
+    """
+    shape = (len(rows), 64, 64, 3)
+    try:
+        # written, not mapped: on a full disk a write is refused with a reason, a mapped page kills the process
+        with draft(target) as out:
+            np.lib.format.write_array_header_1_0(out, {"descr": "|u1", "fortran_order": False, "shape": shape})
+            for images in _pieces(source, rows.numpy()):
+                out.write(images)
+    except OSError as error:
+        megabytes = f"{np.prod(shape) / 1e6:.0f} MB"
+        raise DataError(f"shapes3d: {target} ({megabytes}) cannot be written: {error.strerror or error}") from error
+
+
+def _pieces(source: Path, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """The images of these rows, a run of neighbours within one compressed chunk at a time."""
     import h5py
 
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.part")
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=(len(rows), 64, 64, 3))
         with h5py.File(source, "r") as file:
-            images = file["images"]
-            breaks = np.flatnonzero(np.diff(rows.numpy()) != 1) + 1
-            for run, place in zip(np.split(rows.numpy(), breaks), np.split(np.arange(len(rows)), breaks), strict=True):
-                images.read_direct(out, np.s_[run[0] : run[-1] + 1], np.s_[place[0] : place[-1] + 1])
-        out.flush()
-        del out
-        os.replace(temporary, target)
+            chunk = (file["images"].chunks or (480,))[0]
+            breaks = np.flatnonzero((np.diff(rows) != 1) | (rows[1:] % chunk == 0)) + 1
+            for run in np.split(rows, breaks):
+                yield file["images"][run[0] : run[-1] + 1]
     except OSError as error:
-        raise broken("shapes3d", source, f"cannot be unpacked to {target} ({error})") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise broken("shapes3d", source, f"cannot be unpacked ({error})") from error
 
 
 def write(path: Path, rows: Iterable[int] | None = None) -> None:
