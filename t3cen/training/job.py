@@ -62,8 +62,8 @@ def in_this_process(job: Job) -> int:
         log.error("%s", error)
         return BUSY
     except Stopped as stop:
-        if others:
-            return 0  # else Lightning kills the first one, which is still at work
+        if others and "LOCAL_RANK" in os.environ:
+            return 0  # else Lightning, which started it, kills the first one, which is still at work
         log.warning("stopped by %s; the same command goes on from the last checkpoint", stop)
         return int(stop.code or 0)
     except SystemExit as ending:
@@ -126,7 +126,7 @@ class Child:
         found = outcome(folder, self.job.config)
         if status < 0:
             self.note = fail(folder, "killed", f"killed by {signal.Signals(-status).name}")
-        elif status == 0 and found.state not in ("done", "running"):
+        elif status == 0 and found.state not in ("done", "running") and os.environ.get("SLURM_PROCID", "0") == "0":
             self.note = fail(folder, "exited", f"the process ended with status 0 and left no result, see {LOG}")
             status = 1
         elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and _failure(folder) == self._before:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from t3cen.loss import cross_entropy
-from t3cen.training.signals import ASKS, asked, note
+from t3cen.training.signals import ASKS, asked, note, pause
 
 calls = 0
 
@@ -46,3 +46,4 @@ def _obey(what, seed):
         note(number)  # a process of tests heeds nothing
     else:
         os.kill(os.getpid(), number)
+        pause(5)  # it is noted by another thread
