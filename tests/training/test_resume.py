@@ -81,13 +81,22 @@ def test_gradients_summed_over_batches_are_not_lost(orders, tmp_path):
     [
         ({"val_check_interval": 4, "max_epochs": 2}, 9),
         ({"val_check_interval": 4, "check_val_every_n_epoch": None, "max_epochs": 2}, 13),
-        ({"val_check_interval": 3, "accumulate_grad_batches": 2, "max_epochs": 1}, 8),
-        ({"limit_train_batches": 5, "precision": "bf16-mixed", "gradient_clip_val": 0.1, "max_epochs": 2}, 8),
+        ({"val_check_interval": 3, "accumulate_grad_batches": 2, "max_epochs": 1, "steps": 3}, 8),
+        (
+            {
+                "limit_train_batches": 5,
+                "precision": "bf16-mixed",
+                "gradient_clip_val": 0.1,
+                "max_epochs": 2,
+                "log_every_n_steps": 1,
+            },
+            8,
+        ),
     ],
 )
 def test_a_validation_at_the_step_of_a_checkpoint_is_not_lost(settings, at, tmp_path):
     def made(folder):
-        whole = job(folder, steps=4, **settings)
+        whole = job(folder, **{"steps": 4, **settings})
         whole.config["data"]["train_size"] = 40  # 10 batches an epoch
         return whole
 
