@@ -6,12 +6,12 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedWriter
 from pathlib import Path
-from typing import BinaryIO
 
 
 @contextmanager
-def draft(target: Path) -> Iterator[BinaryIO]:
+def draft(target: Path) -> Iterator[BufferedWriter]:
     """A file to write, which becomes `target` when the block ends and is removed when it raises.
 
     What processes that were killed left of earlier drafts is removed first; drafts that others are at work on are locked.
