@@ -134,7 +134,7 @@ def unpack(source: Path, target: Path, rows: Tensor) -> None:
         with draft(target) as out:
             np.lib.format.write_array_header_1_0(out, {"descr": "|u1", "fortran_order": False, "shape": shape})
             for images in _pieces(source, rows.numpy()):
-                out.write(images)
+                out.write(images.data)
     except OSError as error:
         megabytes = f"{np.prod(shape) / 1e6:.0f} MB"
         raise DataError(f"shapes3d: {target} ({megabytes}) cannot be written: {error.strerror or error}") from error
