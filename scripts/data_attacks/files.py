@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from data_attacks.fakes import FOLDERS, Fakes, checked, load
 from PIL import Image
-from t3cen.data.fakes.small import write_idx
 
 from t3cen.data.checksums import write_list
 from t3cen.data.errors import DataError

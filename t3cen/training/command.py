@@ -89,7 +89,7 @@ def command_line(main: Callable[[], None]) -> None:
         if any(re.fullmatch(CLUSTERED, argument) for argument in sys.argv[1:]):
             require("cluster")
         main()
-    except (HydraException, OmegaConfBaseException, MissingExtra, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, MissingExtra, OSError, ValueError) as error:
         sys.stderr.write(f"error: {explain(error)}\n")
         sys.exit(1)
 
