@@ -7,6 +7,7 @@ Only Hydra and YAML are imported here, so that `train.py --help` starts at once.
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,12 @@ def all_runs(directory: Path = TABLE_DIR) -> dict[str, Run]:
     return runs
 
 
+@cache
 def register(directory: Path = TABLE_DIR) -> None:
-    """Give Hydra one `experiment=<run>` per run and one `sweep=<table>` per trained table."""
+    """Give Hydra one `experiment=<run>` per run and one `sweep=<table>` per trained table, once per process."""
     store = ConfigStore.instance()
+    # Hydra copies the whole store each time it composes, which takes longer than composing, and only reads the copy.
+    setattr(store, "__deepcopy__", lambda memo: store)  # noqa: B010 (a method of the instance is what copy looks for)
     for run in all_runs(directory).values():
         store.store(group="experiment", name=run.name, node=run.node, package="_global_")
     for table in trained_tables(directory):

@@ -11,9 +11,25 @@ from t3cen.experiments import all_runs
 from t3cen.results.composition import compose
 from t3cen.results.identity import config_hash
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: each worker of pytest has a core
 os.environ.setdefault("WANDB_MODE", "offline")
 os.environ.setdefault("WANDB_SILENT", "true")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def every_experiment():
+    """The name of each; slow are those whose data set with this model, augmentation and settings have all come before."""
+    seen = set()
+    for name, run in all_runs().items():
+        parts = {(run.data, run.model), run.augment, *run.changes}
+        yield pytest.param(name, marks=pytest.mark.slow if parts <= seen else ())
+        seen |= parts
+
+
+def pytest_generate_tests(metafunc):
+    """A test with the argument `experiment` is of every experiment."""
+    if "experiment" in metafunc.fixturenames:
+        metafunc.parametrize("experiment", list(every_experiment()))
 
 
 @cache

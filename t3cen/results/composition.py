@@ -97,18 +97,13 @@ def _choose(value: Any, chosen: Mapping[str, str]) -> Any:
     return value
 
 
-@cache
-def _registered() -> None:
-    register()
-
-
 def compose_with(name: str, scale: str, changes: tuple[str, ...], conf: Path = CONF) -> dict[str, Any]:
     """The same through Hydra, with command-line changes.
 
     Raises:
         hydra.errors.HydraException: the changes do not compose.
     """
-    _registered()
+    register()
     GlobalHydra.instance().clear()
     with initialize_config_dir(version_base="1.3", config_dir=str(conf.resolve())):
         config = hydra_compose("train", [f"experiment={name}", f"scale={scale}", *changes], return_hydra_config=True)

@@ -66,13 +66,12 @@ def command_line(main: Callable[[], None]) -> None:
     if {"--help", "-h"} & set(sys.argv[1:]):
         sys.stdout.write(help_text())
         return
-    from t3cen.training.plugins import register_plugins, share_store  # here: Hydra looks through all its plugins for it
+    from t3cen.training.plugins import register_plugins  # here: Hydra looks through all its plugins for it
 
     heed()
     register()
     register_resolvers()
     register_plugins()
-    share_store()
     if os.environ.get("HYDRA_FULL_ERROR") == "1":
         main()
         return

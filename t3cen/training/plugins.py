@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 from hydra.plugins.plugin import Plugin
 
@@ -24,9 +23,3 @@ def register_plugins() -> None:
         plugins.register(cls)
         # Hydra looks plugins up by name and takes those of this package only
         plugins.class_name_to_class[f"hydra_plugins.t3cen.{cls.__name__}"] = cls
-
-
-def share_store() -> None:
-    """Halve the time Hydra takes to compose: it copies all registered experiments each time, and only reads the copy."""
-    store = ConfigStore.instance()
-    setattr(store, "__deepcopy__", lambda memo: store)  # noqa: B010 (a method of the instance is what copy looks for)
