@@ -32,6 +32,22 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("experiment", list(every_experiment()))
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by -m
+def pytest_collection_modifyitems(items):
+    """Tests of SLURM and of a GPU are slow ones."""
+    for item in items:
+        if {"slurm", "gpu"} & {mark.name for mark in item.iter_markers()}:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("gpu"):
+        import torch  # here: OMP_NUM_THREADS is set above
+
+        if not torch.cuda.is_available():
+            pytest.skip("needs a CUDA device")
+
+
 @cache
 def composed(name, scale):
     return compose(all_runs()[name], scale)
