@@ -11,7 +11,8 @@ from t3cen.experiments import all_runs
 from t3cen.results.composition import compose
 from t3cen.results.identity import config_hash
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported: each worker of pytest has a core
+# Each worker of pytest has a core. Torch reads this when it is imported, so nothing above may import it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("WANDB_MODE", "offline")
 os.environ.setdefault("WANDB_SILENT", "true")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -42,10 +43,20 @@ def pytest_collection_modifyitems(items):
 
 def pytest_runtest_setup(item):
     if item.get_closest_marker("gpu"):
-        import torch  # here: OMP_NUM_THREADS is set above
+        import torch
 
         if not torch.cuda.is_available():
             pytest.skip("needs a CUDA device")
+
+
+@pytest.fixture(scope="session")
+def fakes(tmp_path_factory):
+    """A folder with fakes of every data set in their real formats."""
+    from t3cen.data.fakes import write_fakes
+
+    root = tmp_path_factory.mktemp("fakes")
+    write_fakes(root)
+    return root
 
 
 @cache

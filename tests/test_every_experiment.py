@@ -10,7 +10,6 @@ import torch
 
 from t3cen.augment.deepaugment import folder_of
 from t3cen.augment.generate import generate
-from t3cen.data.fakes import write_fakes
 from t3cen.experiments import all_runs
 from t3cen.results.composition import compose
 from t3cen.results.records import read
@@ -20,13 +19,6 @@ from t3cen.training.run import make_data, make_network, make_task, run
 
 RUNS = all_runs()
 ONE_OF_EACH_DATA = sorted({run.data: name for name, run in sorted(RUNS.items(), reverse=True)}.values())
-
-
-@pytest.fixture(scope="module")
-def fakes(tmp_path_factory):
-    root = tmp_path_factory.mktemp("data")
-    write_fakes(root)
-    return root
 
 
 def composed(name, root):
