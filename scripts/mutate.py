@@ -3,8 +3,8 @@
     python scripts/mutate.py                 every place of tests/mutations.toml
     python scripts/mutate.py color results   those in files whose path holds one of these words
 
-The last commit is cloned into a temporary folder and broken there. A broken file meets the fast tests of its own folder,
-its namesake first. Exits with status 1 if a place is missed.
+The last commit is cloned into a temporary folder and broken there. A broken file meets the fast tests of its own
+folder, its namesake first. Exits with status 1 if a place is missed.
 """
 
 import argparse
@@ -53,7 +53,8 @@ def first_failure(clone: Path, place: dict[str, str]) -> str | None:
 
 def places(clone: Path, words: list[str]) -> list[dict[str, str]]:
     """The places to break, each found once in its file."""
-    chosen = [p for p in tomllib.loads(PLACES.read_text())["place"] if not words or any(word in p["file"] for word in words)]
+    listed = tomllib.loads(PLACES.read_text())["place"]
+    chosen = [place for place in listed if not words or any(word in place["file"] for word in words)]
     if not chosen:
         sys.exit(f"no place of {PLACES.name} is in a file whose path holds {' or '.join(words)}")
     for place in chosen:
@@ -72,7 +73,8 @@ def main() -> int:
         clone = Path(folder, "clone")
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
         chosen = places(clone, words)
-        status, printed = run_fast(clone, *dict.fromkeys(test for place in chosen for test in tests_of(clone, place["file"])))
+        tests = dict.fromkeys(test for place in chosen for test in tests_of(clone, place["file"]))
+        status, printed = run_fast(clone, *tests)
         if status != PASSED:
             sys.exit(f"the fast tests fail before anything is broken\n{printed[-2000:]}")
         missed = 0
