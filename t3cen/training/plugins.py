@@ -28,9 +28,3 @@ def register_plugins() -> None:
     for name, at_once in {"basic": 1, "joblib": 2}.items():  # in place of Hydra's own, in whose processes a run would end others
         node = {"_target_": "hydra_plugins.t3cen.Processes", "n_jobs": at_once}
         ConfigStore.instance().store(group="hydra/launcher", name=name, node=node, provider="t3cen")
-
-
-def share_store() -> None:
-    """Halve the time Hydra takes to compose: it copies all registered experiments each time, and only reads the copy."""
-    store = ConfigStore.instance()
-    setattr(store, "__deepcopy__", lambda memo: store)  # noqa: B010 (a method of the instance is what copy looks for)
