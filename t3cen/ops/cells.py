@@ -1,8 +1,8 @@
 """ReLU's averages over the cells of a grid on a torus, and their derivatives.
 
 A piece between the values a and b has the average `s^2 / 2l`, with `s = relu(a) + relu(b)` and `l = |a| + |b|`; `r = s / l` is
-the share of it that is positive. The derivative in a is `r (2 - r) / 2` where a is positive, else `r^2 / 2`. Second derivatives are
-`u v / l`, with `u = 1 - r` where a is positive, else r, and v of b likewise.
+the share of it that is positive. The derivative in a is `r (2 - r) / 2` where a is positive, else `r^2 / 2`. Second derivatives
+are `u v / l`, with `u = 1 - r` where a is positive, else r, and v of b likewise.
 """
 
 from __future__ import annotations
