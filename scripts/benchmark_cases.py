@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from t3cen.algebra.bilinear import cyclic_convolution
 from t3cen.groups import ColorGroup
 from t3cen.models import build
-from t3cen.nn import GroupBatchNorm2d, GroupConv2d, HSLLifting
+from t3cen.nn import GroupBatchNorm2d, GroupBatchNormAct2d, GroupConv2d, HSLLifting
 from t3cen.nn.inference import for_inference
 from t3cen.training.cost import macs
 
@@ -72,12 +72,17 @@ class TorchConv2d(nn.Module):
         return self.conv(input[:, 0])[:, None]
 
 
-class TorchBatchNorm2d(GroupBatchNorm2d):
-    """PyTorch's own batch norm on `(B, 1, C, H, W)`."""
+class TorchNormAct(nn.Module):
+    """PyTorch's own batch norm, residual sum and ReLU on `(B, 1, C, H, W)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        # Not `view`, for what stands in `GroupBatchNorm2d.forward`.
-        return torch.ops.aten._unsafe_view(nn.BatchNorm2d.forward(self, input.flatten(0, 1)), input.shape)
+    def __init__(self, norm: GroupBatchNorm2d) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm2d(norm.num_features)
+        self.relu = nn.ReLU(inplace=True) if isinstance(norm, GroupBatchNormAct2d) else nn.Identity()
+
+    def forward(self, input: Tensor, shortcut: Tensor | None = None) -> Tensor:
+        out = self.norm(input[:, 0])
+        return self.relu(out if shortcut is None else out + shortcut[:, 0])[:, None]
 
 
 def network(name: str, group: str, backend: str) -> nn.Module:
@@ -90,7 +95,7 @@ def network(name: str, group: str, backend: str) -> nn.Module:
                 if isinstance(child, GroupConv2d):
                     setattr(parent, key, TorchConv2d(child))
                 elif isinstance(child, GroupBatchNorm2d):
-                    setattr(parent, key, TorchBatchNorm2d(child.num_features))
+                    setattr(parent, key, TorchNormAct(child))
     return net
 
 

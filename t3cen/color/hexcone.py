@@ -69,6 +69,6 @@ def hue_fall(hue: Tensor) -> Tensor:
     """
     own = torch.arange(3, dtype=hue.dtype, device=hue.device)[:, None, None] / 3
     # In place on the one new tensor: this is the lifting's hot path, and every further tensor would cost more than the
-    # arithmetic. The fraction of |x| is in [0, 1); its distance from 1/2 is 1/2 - d.
+    # arithmetic; only `torch.vmap` has no rule for the last. The fraction of |x| is in [0, 1); its distance from 1/2 is 1/2 - d.
     from_half = (hue.unsqueeze(-3) - own).abs_().frac_().sub_(0.5).abs_()
-    return from_half.mul_(-6).add_(2).clamp_(0, 1)
+    return from_half.mul_(-6).add_(2).clamp(0, 1)

@@ -66,7 +66,7 @@ def _backward(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
 
 def _tangent(ctx: Any, *tangents: Any) -> tuple[Tensor, None, None]:
     maps, weight, *_ = ctx.primals
-    positive = _positive(*ctx.primals, ctx.eps, ctx.relu)
+    positive = _positive(ctx.eps, ctx.relu, *ctx.primals)
     return _push(maps, weight, positive, ctx.eps, *tangents[:4]).to(maps.dtype), None, None
 
 
@@ -112,23 +112,22 @@ def reference_backward(
     relu: bool,
 ) -> Gradients:
     """`batch_norm_act_backward` in plain operations."""
-    positive, dtype = _positive(maps, weight, bias, mean, variance, result, eps, relu), exact(maps.dtype)
+    positive, dtype = _positive(eps, relu, maps, weight, bias, mean, variance, result), exact(maps.dtype)
     gradient = _folded(_where(positive, gradient)).contiguous(memory_format=_format(maps))
     inverse = (variance + eps).rsqrt()
     scale = None if weight is None else weight.to(dtype)
     to_maps, to_weight, to_bias = torch.ops.aten.native_batch_norm_backward(
         gradient, _folded(maps), scale, None, None, mean.to(dtype), inverse.to(dtype), True, eps, [True] * 3
     )
-    dtypes = (dtype if t is None else t.dtype for t in (weight, bias))
     to_shortcut = maps.new_empty(0) if result is None else gradient.view(maps.shape)
-    return to_maps.view(maps.shape), *(t.to(d) for t, d in zip((to_weight, to_bias), dtypes, strict=True)), to_shortcut
+    return to_maps.view(maps.shape), to_weight.to(_dtype(weight, maps)), to_bias.to(_dtype(bias, maps)), to_shortcut
 
 
 def _fake_backward(
     gradient: Tensor, maps: Tensor, weight: Any, bias: Any, mean: Any, variance: Any, result: Any, eps: float, relu: bool
 ) -> Gradients:
-    of_affine = (maps.new_empty(maps.shape[-3], dtype=exact(maps.dtype) if t is None else t.dtype) for t in (weight, bias))
-    return _empty_like(maps), *of_affine, maps.new_empty(0) if result is None else _empty_like(maps)
+    to_weight, to_bias = (maps.new_empty(maps.shape[-3], dtype=_dtype(t, maps)) for t in (weight, bias))
+    return _empty_like(maps), to_weight, to_bias, maps.new_empty(0) if result is None else _empty_like(maps)
 
 
 def _save_backward(ctx: Any, inputs: tuple[Any, ...], outputs: Gradients) -> tuple[Tensor | None, ...]:
@@ -140,7 +139,7 @@ def _backward_twice(ctx: Any, of_maps: Tensor, of_weight: Tensor, of_bias: Tenso
     """From gradients of the four gradients to those of the gradient, the maps and the weight."""
     gradient, *saved = ctx.saved_tensors
     maps, weight, *_, result = saved
-    positive = _positive(*saved, ctx.eps, ctx.relu)
+    positive = _positive(ctx.eps, ctx.relu, *saved)
     tangents = (of_maps, of_weight, of_bias, None if result is None else of_shortcut)
     to_gradient = _push(maps, weight, positive, ctx.eps, *tangents)
     dtype = exact(maps.dtype)
@@ -156,7 +155,7 @@ def _backward_twice(ctx: Any, of_maps: Tensor, of_weight: Tensor, of_bias: Tenso
 
 def _tangent_backward(ctx: Any, *tangents: Any) -> Gradients:
     gradient, maps, weight, bias, _, _, result = ctx.primals
-    positive, dtype = _positive(*ctx.primals[1:], ctx.eps, ctx.relu), exact(maps.dtype)
+    positive, dtype = _positive(ctx.eps, ctx.relu, *ctx.primals[1:]), exact(maps.dtype)
     g, to_g = (_where(positive, t).to(dtype) for t in (gradient, tangents[0]))
     scale = _by_channel(weight, dtype)
     hat, inverse = _standardized(maps, ctx.eps)
@@ -165,10 +164,8 @@ def _tangent_backward(ctx: Any, *tangents: Any) -> Gradients:
     to_maps = scale * inverse * (_across(to_g, hat) - to_hat * _mean(hat * g) - hat * _mean(to_hat * g))
     to_slope = scale * to_inverse + (0 if weight is None else _by_channel(tangents[2], dtype) * inverse)
     to_maps = to_maps + to_slope * _across(g, hat)
-    to_weight, to_bias = _total(to_g * hat + g * to_hat), _total(to_g)
-    dtypes = (dtype if t is None else t.dtype for t in (weight, bias))
-    of_affine = (t.to(d) for t, d in zip((to_weight, to_bias), dtypes, strict=True))
-    return to_maps.to(maps.dtype), *of_affine, maps.new_empty(0) if result is None else to_g.to(maps.dtype)
+    to_weight, to_bias = _total(to_g * hat + g * to_hat).to(_dtype(weight, maps)), _total(to_g).to(_dtype(bias, maps))
+    return to_maps.to(maps.dtype), to_weight, to_bias, maps.new_empty(0) if result is None else to_g.to(maps.dtype)
 
 
 def kernel_backward(*arguments: Any) -> Gradients:
@@ -221,21 +218,20 @@ def _across(change: Tensor, hat: Tensor) -> Tensor:
 
 
 def _positive(
+    eps: float,
+    relu: bool,
     maps: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
     mean: Tensor,
     variance: Tensor,
     result: Tensor | None,
-    eps: float,
-    relu: bool,
 ) -> Tensor | None:
     """Where ReLU lets values through, what is not a number among them; None without one."""
     if result is None and relu:
         dtype = exact(maps.dtype)
-        statistics = (t.to(dtype) for t in (mean, variance))
-        affine = (t if t is None else t.to(dtype) for t in (weight, bias))
-        result = F.batch_norm(_folded(maps), *statistics, *affine, False, 0.0, eps).view(maps.shape)
+        weight, bias = (t if t is None else t.to(dtype) for t in (weight, bias))
+        result = F.batch_norm(_folded(maps), mean.to(dtype), variance.to(dtype), weight, bias, False, 0.0, eps).view(maps.shape)
     return None if result is None else ~(result <= 0)
 
 
@@ -255,6 +251,10 @@ def _total(values: Tensor) -> Tensor:
 
 def _by_channel(values: Tensor | None, dtype: torch.dtype) -> Tensor | float:
     return 1.0 if values is None else values.to(dtype)[:, None, None]
+
+
+def _dtype(parameter: Tensor | None, maps: Tensor) -> torch.dtype:
+    return exact(maps.dtype) if parameter is None else parameter.dtype
 
 
 def _statistics(maps: Tensor) -> torch.dtype:

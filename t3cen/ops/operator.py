@@ -113,7 +113,7 @@ def _in_own_precision(kernel: Kernel) -> Kernel:
 
 def as_own(result: Tensor) -> Tensor:
     """A kernel's result that may be a view, as a tensor of its own: autograd forbids changes in place of an operator's views."""
-    return result.new_empty(0).set_(result)
+    return result.new_empty(0).set_(result.untyped_storage(), result.storage_offset(), result.shape, result.stride())
 
 
 def one_by_one(call: Kernel, info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:

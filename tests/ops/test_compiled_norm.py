@@ -190,7 +190,7 @@ def test_what_is_left_to_pytorch(maps, weight, shortcut, taken):
 
 
 def test_a_weight_of_another_length_is_pytorchs_error():
-    with pytest.raises(RuntimeError, match="weight to have 4 elements|weight.*4"):
+    with pytest.raises(RuntimeError, match=r"weight.*4"):
         batch_norm_act(MAPS, torch.ones(3), None, None, 1e-5, False)
 
 

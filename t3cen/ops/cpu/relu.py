@@ -106,9 +106,9 @@ def _band_limited_relu_backward(gradient: Tensor, f: Tensor, orders: list[int], 
 def _by_columns(kernel: columns.Kernel, f: Tensor, gradient: Tensor | None = None) -> Tensor:
     """The kernel of `(B, G, ...)` in single precision at least."""
     flat = (*f.shape[:2], f.shape[2:].numel())
-    functions, more = (None if t is None else t.to(exact(f.dtype)).reshape(flat) for t in (f, gradient))
+    functions, *more = (t.to(exact(f.dtype)).reshape(flat) for t in (f, gradient) if t is not None)
     out = f.new_empty(f.shape, dtype=exact(f.dtype))
-    kernel(functions, out.view(flat), more)
+    kernel(functions, out.view(flat), *more)
     return out.to(f.dtype)
 
 
