@@ -155,7 +155,8 @@ def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
 
 
 def _tangent(ctx: Any, change: Tensor, *_: Any) -> Tensor:
-    return _push(*ctx.primals, change, ctx.orders, ctx.points)
+    (f,) = ctx.primals
+    return _push(f, change, ctx.orders, ctx.points)
 
 
 @operator(
