@@ -15,9 +15,10 @@ LOWEST_TESTS := tests/test_project.py tests/test_export.py tests/models/test_reg
 	tests/data/test_smallnorb.py tests/augment/test_augmentations.py tests/analysis/test_folders.py \
 	tests/tables/test_formats.py tests/results tests/figures/test_coverage.py tests/scripts/test_publish_wandb.py \
 	tests/training/test_sweep.py
+PYTEST := $(RUN) -m pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint tables figures report status clean
+.PHONY: help demo test test-all test-gpu lint tables figures report status clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,11 +26,18 @@ help: ## this list
 demo: $(READY) ## train T3CEN-H4 and its plain twin on hue-shifted real digits and compare them (a few minutes)
 	@$(RUN) scripts/demo.py
 
-test: $(READY) ## style, types, then every test
+test: $(READY) ## style, types, and the fast tests: every kind of thing once (minutes; docs/testing.md)
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
-	@$(RUN) -m pytest -n 2
+	@$(PYTEST) -m "not slow"
+
+test-all: test ## the same, then the slow tests: every single one
+	@$(PYTEST) -m slow
+
+test-gpu: $(READY) ## the tests that need a GPU; where there is none, a line that says so
+	@if $(RUN) -c 'import torch; exit(not torch.cuda.is_available())'; then $(RUN) -m pytest -m gpu; \
+	else echo "skipped: the tests marked gpu need a CUDA device, and torch finds none"; fi
 
 lint: $(READY) ## format the code and say what is left
 	@$(RUN) -m ruff format .

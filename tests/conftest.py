@@ -11,9 +11,52 @@ from t3cen.experiments import all_runs
 from t3cen.experiments.composition import compose
 from t3cen.experiments.identity import config_hash
 
+# Each worker of pytest has a core. Torch reads this when it is imported, so nothing above may import it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("WANDB_MODE", "offline")
 os.environ.setdefault("WANDB_SILENT", "true")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def every_experiment():
+    """The name of each; slow are those whose data set with this model, augmentation and settings have all come before."""
+    seen = set()
+    for name, run in all_runs().items():
+        parts = {(run.data, run.model), run.augment, *run.changes}
+        yield pytest.param(name, marks=pytest.mark.slow if parts <= seen else ())
+        seen |= parts
+
+
+def pytest_generate_tests(metafunc):
+    """A test with the argument `experiment` is of every experiment."""
+    if "experiment" in metafunc.fixturenames:
+        metafunc.parametrize("experiment", list(every_experiment()))
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by -m
+def pytest_collection_modifyitems(items):
+    """Tests of SLURM and of a GPU are slow ones."""
+    for item in items:
+        if {"slurm", "gpu"} & {mark.name for mark in item.iter_markers()}:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("gpu"):
+        import torch
+
+        if not torch.cuda.is_available():
+            pytest.skip("needs a CUDA device")
+
+
+@pytest.fixture(scope="session")
+def fakes(tmp_path_factory):
+    """A folder with fakes of every data set in their real formats."""
+    from t3cen.data.fakes import write_fakes
+
+    root = tmp_path_factory.mktemp("fakes")
+    write_fakes(root)
+    return root
 
 
 @cache

@@ -32,7 +32,8 @@ def imported(source):
             names = [alias.name for alias in node.names]
         else:
             continue
-        yield from (name.split(".")[1] for name in names if name.startswith("t3cen."))
+        rooms = (name.split(".")[1] for name in names if name.startswith("t3cen."))
+        yield from (room for room in rooms if room != "__version__")
 
 
 def files(room):

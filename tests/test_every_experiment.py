@@ -3,47 +3,28 @@
 Data without a source of their own come from format-faithful fakes. One run per data set goes through the whole of `run`.
 """
 
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 import torch
-from hydra import compose, initialize_config_dir
-from hydra.core.hydra_config import HydraConfig
-from omegaconf import OmegaConf, open_dict
 
 from t3cen.augment.deepaugment import folder_of
 from t3cen.augment.generate import generate
-from t3cen.data.fakes import write_fakes
-from t3cen.experiments import all_runs, register
+from t3cen.experiments import all_runs
+from t3cen.experiments.composition import compose
 from t3cen.experiments.record import read
 from t3cen.task import Tally
-from t3cen.training.folders import register_resolvers
 from t3cen.training.plan import Job
 from t3cen.training.run import make_data, make_network, make_task, run
 
-CONF = Path(__file__).parents[1] / "conf"
 RUNS = all_runs()
 ONE_OF_EACH_DATA = sorted({run.data: name for name, run in sorted(RUNS.items(), reverse=True)}.values())
 
 
-@pytest.fixture(scope="module")
-def fakes(tmp_path_factory):
-    root = tmp_path_factory.mktemp("data")
-    write_fakes(root)
-    return root
-
-
 def composed(name, root):
-    register()
-    register_resolvers()
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose(
-            "train", [f"experiment={name}", "scale=smoke", f"data_root={root}", "logger.wandb=off"], return_hydra_config=True
-        )
-    HydraConfig.instance().set_config(config)
-    with open_dict(config):
-        del config["hydra"]
-    return OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    """What `experiment=<name> scale=smoke data_root=<root> logger.wandb=off` composes to, and in a hundredth of Hydra's time."""
+    run = RUNS[name]
+    return compose(replace(run, settings={**run.settings, "data_root": str(root), "logger.wandb": "off"}), "smoke")
 
 
 def disturb(config):
@@ -54,15 +35,14 @@ def disturb(config):
     generate(train.source, train.indices.tolist(), folder, steps=1, batch_size=2, crop=16, largest=32)
 
 
-@pytest.mark.parametrize("name", sorted(RUNS))
-def test_trains_a_step_and_is_tested(name, fakes):
-    config = composed(name, fakes)
+def test_trains_a_step_and_is_tested(experiment, fakes):
+    config = composed(experiment, fakes)
     data = make_data(config)
-    if RUNS[name].augment == "deepaugment":
+    if RUNS[experiment].augment == "deepaugment":
         disturb(config)
     network = make_network(config, data)
     task = make_task(config, data, network)
-    assert config["name"] == name
+    assert config["name"] == experiment
     images, labels = next(iter(data.train_dataloader()))
     before = [p.detach().clone() for p in network.parameters()]
     optimizer = task.optimizer_factory(network.parameters())

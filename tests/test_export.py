@@ -9,11 +9,11 @@ from t3cen.nn import GroupConv2d
 
 NETWORKS = [
     ("z2cnn", "h3s2", 20, 28),
-    ("resnet18", "h4", 16, 16),
-    ("resnet18", "h4s4", 32, 16),
-    ("resnet50", "h4", 16, 16),
+    pytest.param("resnet18", "h4", 16, 16, marks=pytest.mark.slow),
+    pytest.param("resnet18", "h4s4", 32, 16, marks=pytest.mark.slow),
+    pytest.param("resnet50", "h4", 16, 16, marks=pytest.mark.slow),
 ]
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 ARGUMENTS = ("name", "group", "width", "size")
 
 
@@ -37,7 +37,7 @@ def assert_same(logits, net, rgb):
     torch.testing.assert_close(logits / want.abs().max(), want / want.abs().max(), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize(ARGUMENTS, [*NETWORKS, ("resnet50", "h4s4", 32, 16)])
+@pytest.mark.parametrize(ARGUMENTS, [*NETWORKS, pytest.param("resnet50", "h4s4", 32, 16, marks=pytest.mark.slow)])
 def test_program_matches_at_every_batch_size(name, group, width, size):
     net = network(name, group, width, size)
     program = export_program(net, (size, size))
@@ -48,7 +48,7 @@ def test_program_matches_at_every_batch_size(name, group, width, size):
         assert_same(program.module()(images(batch, size)), net, images(batch, size))
 
 
-@pytest.mark.parametrize(ARGUMENTS, NETWORKS)  # ResNet50 takes most of a minute
+@pytest.mark.parametrize(ARGUMENTS, NETWORKS)  # a ResNet50 takes most of a minute
 def test_onnxruntime_matches_at_every_batch_size(name, group, width, size, tmp_path):
     onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
     net = network(name, group, width, size)

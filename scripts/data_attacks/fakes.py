@@ -8,9 +8,9 @@ from pathlib import Path
 import t3cen.data
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK, write_fakes
-from t3cen.data.preparation import RECIPES, state
+from t3cen.data.preparation import recipes, state
 
-SETS = tuple(name for name in RECIPES if name != "shapes3d")
+SETS = tuple(name for name in recipes() if name != "shapes3d")
 FOLDERS = {
     "mnist": "MNIST",
     "fashion_mnist": "FashionMNIST",
@@ -27,8 +27,8 @@ FOLDERS = {
 
 
 def load(name: str, root: Path) -> t3cen.data.ColorData:
-    class_name, arguments = RECIPES[name].dataset
-    data = getattr(t3cen.data, class_name)(root=root, **arguments)
+    made, recipe = recipes()[name]
+    data = made(root=root, **recipe.options)
     data.setup()
     return data
 

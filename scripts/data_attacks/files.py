@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from data_attacks.fakes import FOLDERS, Fakes, checked, load
 from PIL import Image
-from t3cen.data.fakes.small import write_idx
 
 from t3cen.data.checksums import write_list
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK
+from t3cen.data.idx import write_idx
 
 
 def check(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:

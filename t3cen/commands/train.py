@@ -1,10 +1,14 @@
 """Train and test one network, or every run of a table."""
 
-import hydra
-from omegaconf import DictConfig
+from t3cen.training.signals import heed
 
-from t3cen.project import conf_dir
-from t3cen.training.command import command_line
+heed()  # the rest takes a moment to import
+
+import hydra  # noqa: E402
+from omegaconf import DictConfig  # noqa: E402
+
+from t3cen.project import conf_dir  # noqa: E402
+from t3cen.training.command import command_line  # noqa: E402
 
 
 @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")

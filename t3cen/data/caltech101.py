@@ -19,10 +19,10 @@ from t3cen.data.randomness import permutation
 from t3cen.data.torchvision_files import require
 
 TRAIN_SHARE = 0.67
+BACKGROUND = "BACKGROUND_Google"
 ARCHIVE = Remote(
     ("https://data.caltech.edu/records/mzrjq-6wc02/files/caltech-101.zip",), 137_414_764, "3138e1922a9193bfa496528edbbc45d0"
 )
-BACKGROUND = "BACKGROUND_Google"
 
 
 def get(root: Path) -> None:

@@ -1,8 +1,8 @@
 """Tiny stand-ins in the real on-disk format of every data set, made by code: to try the plumbing, and for tests.
 
 Every data set's file says how its own are written. Pictures are coloured noise with a bar that tells the class. A root with
-fakes holds a file FAKE, which turns published checksums off and marks every result. What it does
-not turn off: pickles may build nothing but arrays.
+fakes holds a file FAKE, which turns published checksums off and marks every result. What it does not turn off: pickles may
+build nothing but arrays.
 """
 
 from __future__ import annotations

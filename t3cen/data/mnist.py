@@ -22,6 +22,21 @@ from t3cen.data.torchvision_files import verify
 
 DIGITS = {"mnist": "MNIST", "fashion": "FashionMNIST"}
 BUNDLED_TEST = 1000
+MD5 = {
+    "mnist": {
+        "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+        "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+        "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+        "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+    },
+    "fashion": {
+        "train-images-idx3-ubyte": "f4a8712d7a061bf5bd6d2ca38dc4d50a",
+        "train-labels-idx1-ubyte": "9018921c3c673c538a1fc5bad174d6f9",
+        "t10k-images-idx3-ubyte": "8181f5470baa50b63fa0f6fddb340f0a",
+        "t10k-labels-idx1-ubyte": "15d484375f8d13e6eb1aabb0c3f46965",
+    },
+}
+"""Of the published files, unpacked."""
 MNIST_MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/")
 MNIST_MD5 = {
     "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
@@ -52,21 +67,6 @@ RECIPES = (
         {"digits": "fashion"},
     ),
 )
-MD5 = {
-    "mnist": {
-        "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
-        "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
-        "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
-        "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
-    },
-    "fashion": {
-        "train-images-idx3-ubyte": "f4a8712d7a061bf5bd6d2ca38dc4d50a",
-        "train-labels-idx1-ubyte": "9018921c3c673c538a1fc5bad174d6f9",
-        "t10k-images-idx3-ubyte": "8181f5470baa50b63fa0f6fddb340f0a",
-        "t10k-labels-idx1-ubyte": "15d484375f8d13e6eb1aabb0c3f46965",
-    },
-}
-"""Of the published files, unpacked."""
 
 
 class ColoredDigits:

@@ -29,7 +29,11 @@ WARM, COLD = range(5), range(5, 10)
 BLOCKS = {"A": (WARM, WARM, WARM), "B": (COLD, COLD, COLD), "C": (WARM, WARM, COLD)}
 """Numbers of floor, wall and object hue in each block of 60,000 images (paper, appendix "Hue Shift 3D Shapes")."""
 VARIANTS = {"hue": ("A", "B", "C"), "saturation": ("A", "B", "C"), "hsl": ("A", "B", "steps")}
-PUBLISHED = Remote(("https://storage.googleapis.com/3d-shapes/3dshapes.h5",), 267_573_662, sha256=SHA256)
+PUBLISHED = Remote(
+    ("https://storage.googleapis.com/3d-shapes/3dshapes.h5",),
+    267_573_662,
+    sha256=SHA256,
+)
 
 
 def get(root: Path) -> None:

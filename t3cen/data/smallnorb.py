@@ -166,8 +166,9 @@ class SmallNORB(ColorData):
                 raise broken(self.name, where, f"has {column} {foreign[0]}, one of {', '.join(map(str, allowed))} expected")
         lighting = factors["lighting"]
         for name, lightings in LIGHTINGS.items():
-            if not torch.isin(lighting, torch.tensor(lightings)).any():
-                raise broken(self.name, where, f"has no picture with lighting {lightings[0]} or {lightings[1]}, set {name}")
+            absent = [str(light) for light in lightings if light not in lighting]
+            if absent:
+                raise broken(self.name, where, f"has no picture with lighting {' or '.join(absent)}, set {name}")
         images = table["image_lt"].combine_chunks().field("bytes")
         return EncodedPictures(images, factors["category"], where), lighting
 

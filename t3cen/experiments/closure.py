@@ -86,8 +86,9 @@ class Closure:
 
     def _use_of_package(self, name: str, attribute: str) -> None:
         init = self._module(name)
-        if attribute in init.imported:
-            self._follow(init.imported[attribute])
+        found = init.imported.get(attribute)
+        if found is not None and found.module != name:  # from itself, it is one of its modules
+            self._follow(found)
         elif attribute in init.definitions:
             self.use(name)
         elif self._path(f"{name}.{attribute}"):

@@ -19,10 +19,11 @@ BY_NAME = frozenset({"t3cen.models.families", "t3cen.models.registry", "t3cen.tr
 """Modules of alternatives, or of more than training and testing: only the definitions that are used count."""
 BESIDE = frozenset(
     {
-        "t3cen.data.download", "t3cen.data.errors", "t3cen.data.fakes", "t3cen.data.preparation", "t3cen.experiments",
-        "t3cen.registry", "t3cen.training.allocator", "t3cen.training.callbacks", "t3cen.training.cost",
-        "t3cen.training.errors", "t3cen.training.files", "t3cen.training.loggers", "t3cen.training.mirror", "t3cen.training.outcome",
-        "t3cen.training.plan", "t3cen.training.provenance", "t3cen.training.signals", "t3cen.training.sittings",
+        "t3cen.data.download", "t3cen.data.errors", "t3cen.data.fakes", "t3cen.data.preparation",
+        "t3cen.experiments", "t3cen.extras", "t3cen.project", "t3cen.registry", "t3cen.training.allocator",
+        "t3cen.training.callbacks", "t3cen.training.cost", "t3cen.training.errors", "t3cen.training.files",
+        "t3cen.training.loggers", "t3cen.training.mirror", "t3cen.training.outcome", "t3cen.training.plan",
+        "t3cen.training.provenance", "t3cen.training.sealed", "t3cen.training.signals", "t3cen.training.sittings",
     }
 )  # fmt: skip
 """What a run imports too, and what decides no number: it watches the run, names it, or puts files in place before it."""

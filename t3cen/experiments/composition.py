@@ -98,18 +98,13 @@ def _choose(value: Any, chosen: Mapping[str, str]) -> Any:
     return value
 
 
-@cache
-def _registered() -> None:
-    register()
-
-
 def compose_with(overrides: Sequence[str], conf: Path = CONF) -> dict[str, Any]:
     """The resolved configuration of `train.py <overrides>`, composed by Hydra, without Hydra's own node.
 
     Raises:
         hydra.errors.HydraException: the overrides do not compose.
     """
-    _registered()
+    register()
     GlobalHydra.instance().clear()
     with initialize_config_dir(version_base="1.3", config_dir=str(conf.resolve())):
         config = hydra_compose("train", list(overrides), return_hydra_config=True)

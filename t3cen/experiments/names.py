@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from hydra.core.config_store import ConfigStore
@@ -10,9 +11,12 @@ from t3cen.experiments.runs import all_runs, runs_of, trained_tables
 from t3cen.experiments.schema import TABLE_DIR, nearest
 
 
+@cache
 def register(directory: Path = TABLE_DIR) -> None:
-    """Give Hydra one `experiment=<run>` per run and one `sweep=<table>` per trained table."""
+    """Give Hydra one `experiment=<run>` per run and one `sweep=<table>` per trained table, once per process."""
     store = ConfigStore.instance()
+    # Hydra copies the whole store each time it composes, which takes longer than composing, and only reads the copy.
+    setattr(store, "__deepcopy__", lambda memo: store)  # noqa: B010 (a method of the instance is what copy looks for)
     for run in all_runs(directory).values():
         store.store(group="experiment", name=run.name, node=run.node, package="_global_")
     for table in trained_tables(directory):

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from t3cen.models import build
 from t3cen.models.network import Network
+from t3cen.training import sealed
 
 
 def network(
@@ -46,10 +47,10 @@ def load_weights(made: nn.Module, checkpoint: Path) -> None:
     """Put a training run's weights into a network of the same shape.
 
     Raises:
-        ValueError: names or shapes of the weights do not agree.
+        ValueError: names or shapes of the weights do not agree, or the file is damaged.
     """
     prefix = "network."
-    saved = torch.load(checkpoint, map_location="cpu", weights_only=True)["state_dict"]
+    saved = sealed.load(checkpoint)["state_dict"]
     weights = {name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)}
     try:
         made.load_state_dict(weights)

@@ -75,11 +75,11 @@ def operator(
 
         def call(*args: Any) -> Any:
             # Compilers take an operator that has a gradient; torch.func and forward mode need a Function around it.
-            return op(*args) if torch.compiler.is_compiling() else function.apply(*args)
+            return op(*args) if torch.compiler.is_compiling() else function.apply(*args)  # type: ignore[attr-defined]
 
         rule = batched or functools.partial(one_by_one, call)
         rules = {"forward": forward, "setup_context": setup_context, "backward": backward, "jvp": jvp, "vmap": rule}
-        function: Any = type(name, (torch.autograd.Function,), {key: staticmethod(value) for key, value in rules.items()})
+        function = type(name, (torch.autograd.Function,), {key: staticmethod(value) for key, value in rules.items()})
         qualified = f"{NAMESPACE}::{name}"
         torch.library.register_fake(qualified, fake, lib=_LIBRARY)
         torch.library.register_autograd(qualified, backward, setup_context=setup_context, lib=_LIBRARY)

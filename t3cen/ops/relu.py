@@ -167,7 +167,7 @@ def _tangent(ctx: Any, change: Tensor, *_: Any) -> Tensor:
     tangent=_tangent,
 )
 def band_limited_relu(f: Tensor, orders: Sequence[int], points: int) -> Tensor:
-    """Interpolate to a finer grid, take ReLU's cell averages there, project onto the band; only the input is kept for gradients.
+    """Interpolate to a finer grid, take ReLU's cell averages there, and project onto the band; gradients keep the input alone.
 
     Args:
         f: `(B, G, ...)`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,7 +19,8 @@ def _save(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> tuple[Tensor]:
     return inputs
 
 
-def _inside(image: Tensor, of: Tensor) -> Tensor:
+def _inside(tensors: Sequence[Tensor], of: Tensor) -> Tensor:
+    (image,) = tensors
     return of.masked_fill((image < 0) | (image > 1), 0)
 
 
@@ -30,8 +32,8 @@ def _batched(info: Any, in_dims: tuple[int], image: Tensor) -> tuple[Tensor, int
     "unit_range(Tensor image) -> Tensor",
     fake=torch.empty_like,
     save=_save,
-    backward=lambda ctx, gradient: _inside(*ctx.saved_tensors, gradient),
-    tangent=lambda ctx, tangent: _inside(*ctx.primals, tangent),
+    backward=lambda ctx, gradient: _inside(ctx.saved_tensors, gradient),
+    tangent=lambda ctx, tangent: _inside(ctx.primals, tangent),
     batched=_batched,
 )
 def unit_range(image: Tensor) -> Tensor:

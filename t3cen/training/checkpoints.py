@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import time
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,15 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from t3cen.training.signals import Stopped, Watch
+from t3cen.training import sealed
+from t3cen.training.outcome import LAST, PREVIOUS
+from t3cen.training.signals import Stopped, asked, stop_if_asked, waited
 
 log = logging.getLogger(__name__)
 
-LAST, PREVIOUS, FINAL = "last.ckpt", "previous.ckpt", "final.ckpt"
 IDENTITY = "config_hash"
 PATIENCE = 20.0
 """Seconds that a request to stop waits for a validation to end; then the run stops and repeats the steps since its checkpoint."""
-_UNREADABLE = (RuntimeError, EOFError, OSError, pickle.UnpicklingError, KeyError, ValueError)
 
 
 class Checkpoints(pl.Callback):
@@ -46,9 +45,10 @@ class Checkpoints(pl.Callback):
                 raise ValueError(f"checkpoint_every.{name} must be positive, got {value}")
         self.folder, self.identity, self.minutes, self.steps, self.monitor = folder, identity, minutes, steps, monitor
         self.best: dict[str, Any] | None = None
-        self.watch = Watch()
         self._random: dict[str, Tensor] = {}
         self._saved = time.monotonic()
+        self._step = 0
+        self._stepped = False
         self._due = False
 
     # -- what is saved -------------------------------------------------------------------------------------------------
@@ -56,20 +56,23 @@ class Checkpoints(pl.Callback):
     def save(self, trainer: pl.Trainer) -> None:
         """Write `last.ckpt` now; every process of the run must call it."""
         new = self.folder / f".{LAST}"
-        trainer.save_checkpoint(new)
-        if trainer.is_global_zero:
-            with new.open("rb") as file:
-                os.fsync(file.fileno())
-            if (self.folder / LAST).exists():
-                os.replace(self.folder / LAST, self.folder / PREVIOUS)
-            os.replace(new, self.folder / LAST)
+        try:
+            trainer.save_checkpoint(new)
+            if trainer.is_global_zero:
+                sealed.seal(new)
+                if (self.folder / LAST).exists():
+                    os.replace(self.folder / LAST, self.folder / PREVIOUS)
+                os.replace(new, self.folder / LAST)
+        finally:
+            if trainer.is_global_zero:
+                new.unlink(missing_ok=True)  # on a full disk, room for the reason
         self._saved, self._due = time.monotonic(), False
 
     def save_trained(self, trainer: pl.Trainer) -> None:
         """Save the end of training, so that a run stopped while it is tested need not train again."""
         self.save(trainer)
-        if self.watch.asked is not None:
-            raise Stopped(self.watch.asked)
+        if trainer.world_size == 1:
+            stop_if_asked()
 
     def on_save_checkpoint(self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]) -> None:
         checkpoint[IDENTITY] = self.identity
@@ -86,29 +89,25 @@ class Checkpoints(pl.Callback):
     # -- when ----------------------------------------------------------------------------------------------------------
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        # Here, not in setup: Lightning installs its own handlers between the two.
-        self.watch.on()
-        self._saved = time.monotonic()
+        self._saved, self._step = time.monotonic(), trainer.global_step
         if "cpu" in self._random:
             torch.set_rng_state(self._random["cpu"].cpu())
         if "cuda" in self._random and torch.cuda.is_available():
             torch.cuda.set_rng_state(self._random["cuda"].cpu())
 
-    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self.watch.off()
-
-    def on_exception(self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException) -> None:
-        self.watch.off()
-
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
+        self._stepped, self._step = trainer.global_step != self._step, trainer.global_step
+        if not self._stepped:
+            return  # gradients that are summed over several batches are in no checkpoint
         late = time.monotonic() - self._saved >= 60 * self.minutes
         self._due |= trainer.global_step % self.steps == 0 if self.steps else late
-        if not (trainer.fit_loop.epoch_loop.batch_progress.is_last_batch or trainer.global_step == trainer.max_steps):
+        if not (_at_end(trainer) or _validates_after(trainer, batch_idx)):
             self._save_if_due(trainer)
-        # Else a batch later: Lightning resumes exactly within an epoch, not between its last batch and its validation, and
-        # after the validation only where the length of training is given in epochs. Epochs of one batch have no within.
+        # Else after that validation, or a batch later: Lightning resumes exactly within an epoch, not between a batch and its
+        # validation, and after an epoch's last batch only where the length of training is given in epochs. Epochs of one
+        # batch have no within.
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         one_batch, in_epochs = trainer.num_training_batches == 1, trainer.max_steps == -1
@@ -116,9 +115,17 @@ class Checkpoints(pl.Callback):
             self._save_if_due(trainer)
 
     def on_validation_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        if trainer.world_size == 1 and self.watch.asked is not None and self.watch.waited > PATIENCE:
-            log.warning("%s came during a validation that takes long", signal_name(self.watch.asked))
-            raise Stopped(self.watch.asked)
+        if trainer.world_size > 1:
+            return
+        if trainer.state.fn != "fit":  # the end of training is saved
+            stop_if_asked()
+        elif (number := asked()) and waited() > PATIENCE:
+            log.warning("%s came during a validation that takes long", Stopped(number))
+            raise Stopped(number)
+
+    def on_test_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        if trainer.world_size == 1:
+            stop_if_asked()
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if self.monitor is not None and not trainer.sanity_checking:
@@ -126,34 +133,46 @@ class Checkpoints(pl.Callback):
             if self.best is None or error < self.best["error"]:
                 weights = {name: value.detach().cpu().clone() for name, value in pl_module.state_dict().items()}
                 self.best = {"error": error, "step": trainer.global_step, "weights": weights}
+        if trainer.state.fn == "fit" and self._stepped and not _at_end(trainer):
+            self._save_if_due(trainer)
 
     def _save_if_due(self, trainer: pl.Trainer) -> None:
-        asked, due = self.watch.asked, self._due
+        number, due = asked(), self._due
         if trainer.world_size > 1:  # processes are asked at different steps, and their clocks differ
             together = trainer.strategy.reduce(
-                torch.tensor([asked or 0, due], device=trainer.strategy.root_device), reduce_op="max"
+                torch.tensor([number or 0, due], device=trainer.strategy.root_device), reduce_op="max"
             )
-            asked, due = int(together[0]) or None, bool(together[1])
-        if due or asked is not None:
+            number, due = int(together[0]) or None, bool(together[1])
+        if due or number is not None:
             self.save(trainer)
-        if asked is not None:
-            log.warning("%s: saved step %d in %s", signal_name(asked), trainer.global_step, self.folder / LAST)
-            raise Stopped(asked)
+        if number is not None:
+            log.warning("%s: saved step %d in %s", Stopped(number), trainer.global_step, self.folder / LAST)
+            raise Stopped(number)
 
 
-def signal_name(number: int) -> str:
-    return str(Stopped(number))
+def _at_end(trainer: pl.Trainer) -> bool:
+    """Whether the batch that was trained is the last one of its epoch or of all."""
+    return trainer.fit_loop.epoch_loop.batch_progress.is_last_batch or trainer.global_step == trainer.max_steps
+
+
+def _validates_after(trainer: pl.Trainer, batch_idx: int) -> bool:
+    """Whether a validation follows this batch within its epoch."""
+    every, epochs = trainer.val_check_batch, trainer.check_val_every_n_epoch
+    if not every or not trainer.enable_validation or (epochs and (trainer.current_epoch + 1) % epochs):
+        return False
+    batch = batch_idx if epochs else trainer.fit_loop.epoch_loop.total_batch_idx
+    return (batch + 1) % every == 0
 
 
 def resume_point(folder: Path, identity: str) -> Path | None:
-    """The newest checkpoint in `folder` that can be read and is of the run `identity`, with a warning about each that is not."""
+    """The newest whole checkpoint in `folder` that is of the run `identity`, with a warning about each that is not."""
     for path in (folder / LAST, folder / PREVIOUS):
         if not path.exists():
             continue
         try:
-            found = torch.load(path, map_location="cpu", weights_only=True)[IDENTITY]
-        except _UNREADABLE as error:
-            log.warning("%s cannot be read (%s) and is left out", path, str(error).splitlines()[0] if str(error) else type(error))
+            found = sealed.load(path).get(IDENTITY)
+        except (sealed.DamagedFile, OSError) as error:
+            log.warning("%s; it is left out", error)
             continue
         if found == identity:
             return path

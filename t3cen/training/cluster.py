@@ -8,7 +8,6 @@ import logging
 import os
 import re
 import shlex
-import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -19,11 +18,12 @@ from typing import Any
 from hydra.core.utils import JobReturn
 from hydra_plugins.hydra_submitit_launcher.submitit_launcher import BaseSubmititLauncher
 
-from t3cen.training.files import write_json
-from t3cen.training.job import environment
+from t3cen.training.files import write_json, writer
+from t3cen.training.job import POLL, environment
+from t3cen.training.launcher import PATIENCE
 from t3cen.training.outcome import FAILURE, fail, outcome
 from t3cen.training.plan import Job, compose
-from t3cen.training.signals import Stopped
+from t3cen.training.signals import Stopped, asked, held, pause, stop_if_asked
 from t3cen.training.snapshot import snapshot
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,15 @@ _COMMON = ("name", "timeout_min", "mem_gb", "nodes", "cpus_per_task", "gpus_per_
 
 
 class _Cluster(BaseSubmititLauncher):
-    """What both have in common."""
+    """What both have in common.
+
+    Attributes:
+        notes: by folder, what became of runs whose folders cannot say it.
+    """
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self.notes: dict[Path, str] = {}
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         assert self.config is not None
@@ -43,10 +51,15 @@ class _Cluster(BaseSubmititLauncher):
         outputs = Path(str(self.config.hydra.sweep.dir))
         code = snapshot(outputs)
         log.info("the code of these jobs is %s", code)
+        ready = []
         for job in jobs:
-            job.folder.mkdir(parents=True, exist_ok=True)
-            (job.folder / FAILURE).unlink(missing_ok=True)
-        self._run(jobs, code)
+            try:
+                job.folder.mkdir(parents=True, exist_ok=True)
+                (job.folder / FAILURE).unlink(missing_ok=True)
+                ready.append(job)
+            except OSError as error:
+                self.notes[job.folder] = f"cannot be started: {error}"
+        self._run(ready, code)
         return []
 
     def _run(self, jobs: list[Job], code: Path) -> None:
@@ -75,21 +88,28 @@ class Local(_Cluster):
         executor = self._executor(code)
         waiting = list(jobs)
         running: list[tuple[Job, Any]] = []
-        try:
-            while waiting or running:
-                while waiting and len(running) < self.params["parallel"]:
-                    job = waiting.pop(0)
-                    with _environment(code), _keyboard_ignored():
-                        running.append((job, executor.submit(ClusterJob(job))))
-                time.sleep(0.2)
-                for job, handle in [pair for pair in running if pair[1].done()]:
-                    running.remove((job, handle))
-                    _close(job, f"its process ended without a word, see {handle.paths.stderr}")
-                    log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
-        except (Stopped, KeyboardInterrupt):
-            for _, handle in running:
-                handle._process.kill()  # its runs follow it, saving themselves
-            raise
+        while waiting or running:
+            while waiting and len(running) < self.params["parallel"]:
+                job = waiting.pop(0)
+                with _environment(code), held():
+                    running.append((job, executor.submit(ClusterJob(job, driver=os.getpid()))))
+            pause(POLL)
+            if number := asked():
+                _ask(running)
+                raise Stopped(number)
+            for job, handle in [pair for pair in running if pair[1].done()]:
+                running.remove((job, handle))
+                _close(job, f"its process ended without a word, see {handle.paths.stderr}")
+                log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
+
+
+def _ask(running: list[tuple[Job, Any]]) -> None:
+    """End the processes between this one and its runs, which follow them, and give the runs time to save themselves."""
+    for _, handle in running:
+        handle._process.kill()
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and any(handle._process.poll() is None or writer(job.folder) for job, handle in running):
+        time.sleep(POLL)
 
 
 class Slurm(_Cluster):
@@ -100,7 +120,6 @@ class Slurm(_Cluster):
     """
 
     _EXECUTOR = "slurm"
-    outlives_driver = True
 
     def _run(self, jobs: list[Job], code: Path) -> None:
         from t3cen.training.cluster_job import ClusterJob
@@ -121,7 +140,7 @@ class Slurm(_Cluster):
                 parallel = max(1, self.params["array_parallelism"] // len(arrays))
                 executor = self._executor(code, setup=setup, array_parallelism=parallel)
                 with executor.batch():
-                    handles = [executor.submit(ClusterJob(job)) for job in array]
+                    handles = [executor.submit(ClusterJob(job, self.params.get("signal_delay_s"))) for job in array]
                 for job, handle in zip(array, handles, strict=True):
                     tickets[job.folder] = handle.job_id
                     write_json(job.folder / TICKET, {"job_id": handle.job_id, "log": str(handle.paths.stderr), "code": str(code)})
@@ -133,26 +152,25 @@ class Slurm(_Cluster):
         """Until every job has its result or has left the queue."""
         absent: dict[Path, int] = {}
         running = list(jobs)
-        try:
-            while running:
-                time.sleep(self.params["poll_seconds"])
-                queue = _queue()
-                for job in list(running):
-                    ended = outcome(job.folder, job.config).state == "done"
-                    if not ended and queue is not None:
-                        absent[job.folder] = 0 if tickets[job.folder] in queue else absent.get(job.folder, 0) + 1
-                        # twice, since the file system may show a result later than the queue shows its end
-                        if ended := absent[job.folder] == 2:
-                            _close(job, f"SLURM job {tickets[job.folder]} {_ending(tickets[job.folder])}")
-                    if ended:
-                        running.remove(job)
-                        log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
-        except (Stopped, KeyboardInterrupt):
+        while running and asked() is None:
+            pause(self.params["poll_seconds"])
+            queue = _queue()
+            for job in list(running):
+                ended = outcome(job.folder, job.config).state == "done"
+                if not ended and queue is not None:
+                    absent[job.folder] = 0 if tickets[job.folder] in queue else absent.get(job.folder, 0) + 1
+                    # twice, since the file system may show a result later than the queue shows its end
+                    if ended := absent[job.folder] == 2:
+                        _close(job, f"SLURM job {tickets[job.folder]} {_ending(tickets[job.folder])}")
+                if ended:
+                    running.remove(job)
+                    log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
+        if running:
             ids = " ".join(sorted({tickets[job.folder].split("_")[0] for job in running}))
             log.warning(
                 "%d runs stay in the queue; the same command waits for them again, `scancel %s` ends them", len(running), ids
             )
-            raise
+        stop_if_asked()
 
 
 def _close(job: Job, ending: str) -> None:
@@ -199,16 +217,6 @@ def _ticket(folder: Path) -> str | None:
 def _code_variables(code: Path) -> dict[str, str]:
     changed = environment(code)
     return {key: changed[key] for key in ("PYTHONPATH", "PYTHONSAFEPATH")}
-
-
-@contextmanager
-def _keyboard_ignored() -> Iterator[None]:
-    """Ctrl-C does not reach processes started inside; this one passes it on."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

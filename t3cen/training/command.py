@@ -70,7 +70,7 @@ def command_line(main: Callable[[], None]) -> None:
     if {"--help", "-h"} & set(sys.argv[1:]):
         sys.stdout.write(help_text())
         return
-    from t3cen.training.plugins import register_plugins, share_store  # here: Hydra looks through all its plugins for it
+    from t3cen.training.plugins import register_plugins  # here: Hydra looks through all its plugins for it
 
     # Python 3.14's argparse reads every help text as it is added; one of Hydra 1.3 is no text until it is printed.
     if hasattr(argparse.ArgumentParser, "_check_help"):
@@ -79,7 +79,6 @@ def command_line(main: Callable[[], None]) -> None:
     register()
     register_resolvers()
     register_plugins()
-    share_store()
     if os.environ.get("HYDRA_FULL_ERROR") == "1":
         main()
         return
@@ -89,7 +88,7 @@ def command_line(main: Callable[[], None]) -> None:
         if any(re.fullmatch(CLUSTERED, argument) for argument in sys.argv[1:]):
             require("cluster")
         main()
-    except (HydraException, OmegaConfBaseException, MissingExtra, ValueError) as error:
+    except (HydraException, OmegaConfBaseException, MissingExtra, OSError, ValueError) as error:
         sys.stderr.write(f"error: {explain(error)}\n")
         sys.exit(1)
 

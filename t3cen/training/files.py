@@ -7,7 +7,6 @@ import fcntl
 import json
 import logging
 import os
-import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,10 +18,21 @@ log = logging.getLogger(__name__)
 
 LOCK = "run.lock"
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
+_held: set[IO[str]] = set()
 
 
 class RunInProgress(RuntimeError):
     """Another process is writing this run's folder."""
+
+
+def _let_go() -> None:
+    """A forked process, such as a loader's, has no part in the locks of the one it came from and outlives it at times."""
+    for file in _held:
+        file.close()
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -62,7 +72,7 @@ def only_writer(folder: Path) -> Iterator[None]:
         RunInProgress: another process holds it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a+") as file:
+    with _opened(folder / LOCK, os.O_RDWR | os.O_CREAT) as file:
         for _ in range(5):  # a look at the lock (`writer`) holds it for an instant
             if _locked(file, fcntl.LOCK_EX):
                 break
@@ -72,7 +82,21 @@ def only_writer(folder: Path) -> Iterator[None]:
         file.truncate(0)
         file.write(f"process {os.getpid()} on {os.uname().nodename}")
         file.flush()
-        yield
+        _held.add(file)
+        try:
+            yield
+        finally:
+            _held.discard(file)
+
+
+def _opened(path: Path, flags: int) -> IO[str]:
+    """Open a lock, which is no link: what a link points to is not ours to empty."""
+    try:
+        return os.fdopen(os.open(path, flags | os.O_NOFOLLOW, 0o644), "r+" if flags & os.O_RDWR else "r")
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(f"{path} is a symbolic link; delete it") from error
+        raise
 
 
 def _holder(folder: Path) -> str:
@@ -81,16 +105,12 @@ def _holder(folder: Path) -> str:
 
 def writer(folder: Path) -> str | None:
     """The process that is writing `folder`, as it signed itself, or None."""
-    if not (folder / LOCK).exists():
+    try:
+        file = _opened(folder / LOCK, os.O_RDONLY)
+    except FileNotFoundError:
         return None
-    with (folder / LOCK).open() as file:
+    with file:
         return None if _locked(file, fcntl.LOCK_SH) else _holder(folder)
-
-
-def local_writer(folder: Path) -> int | None:
-    """The number of the process that is writing `folder`, if it is on this machine."""
-    found = re.fullmatch(rf"process (\d+) on {re.escape(os.uname().nodename)}", writer(folder) or "")
-    return int(found[1]) if found else None
 
 
 def _locked(file: IO[str], kind: int) -> bool:

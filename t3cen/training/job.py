@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -20,12 +21,14 @@ from t3cen.project import IS_INSTALLED, PROJECT
 from t3cen.training.files import RunInProgress, write_json
 from t3cen.training.outcome import FAILURE, JOB, LOG, fail, outcome
 from t3cen.training.plan import Job
-from t3cen.training.signals import INTERRUPTED, KEYBOARD, Stopped, follow_parent, heed, held
+from t3cen.training.signals import INTERRUPTED, KEYBOARD, Stopped, asked, follow, heed, held, stop_if_asked
 
 log = logging.getLogger("t3cen.training.job")  # also where this file is __main__
 
 BUSY = 76
 """Exit status of a run that another process is at work on."""
+POLL = 0.2
+"""Seconds between two looks at whether this process was asked to stop."""
 
 
 def execute(config: DictConfig) -> None:
@@ -46,9 +49,6 @@ def in_this_process(job: Job) -> int:
 
         from t3cen.training.errors import expected
         from t3cen.training.run import run
-    except Stopped as stop:
-        log.warning("stopped by %s before it began", stop)
-        return int(stop.code or 0)
     except Exception as error:
         fail(job.folder, "raised", f"{type(error).__name__}: {error}", traceback.format_exc())
         raise
@@ -62,8 +62,8 @@ def in_this_process(job: Job) -> int:
         log.error("%s", error)
         return BUSY
     except Stopped as stop:
-        if others:
-            return 0  # else Lightning kills the first one, which is still at work
+        if others and "LOCAL_RANK" in os.environ:
+            return 0  # else Lightning, which started it, kills the first one, which is still at work
         log.warning("stopped by %s; the same command goes on from the last checkpoint", stop)
         return int(stop.code or 0)
     except SystemExit as ending:
@@ -78,44 +78,90 @@ def in_this_process(job: Job) -> int:
         return 1
 
 
-def in_child(job: Job, started: Callable[[subprocess.Popen[bytes]], None] | None = None) -> int:
-    """Run in a process of its own, whose death nothing else feels; its output goes to the folder's `train.log`.
+class Child:
+    """A run in a process of its own, whose death nothing else feels; its output goes to the folder's `train.log`.
+
+    It notices when this process ends, saves itself and stops.
+
+    Attributes:
+        note: after it ended without giving one, the reason that was left for it.
+
+    Raises:
+        OSError: the folder cannot be written, or no process started.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        job.folder.mkdir(parents=True, exist_ok=True)
+        write_json(job.folder / JOB, {"config": job.config, "overrides": job.overrides})
+        self._before = _failure(job.folder)
+        self.note = ""
+        with (job.folder / LOG).open("a") as output, held():
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", __name__, str(job.folder)],
+                stdin=subprocess.PIPE,  # it ends with this process
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment(),
+                start_new_session=True,  # Ctrl-C reaches it once, through this process
+            )
+
+    def ask(self, number: int = signal.SIGTERM) -> None:
+        """Ask it to stop."""
+        self.process.send_signal(number)
+
+    def wait(self, seconds: float) -> int | None:
+        """Its exit status, negative the signal that killed it; None if it goes on for longer."""
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        return self._ended(status)
+
+    def _ended(self, status: int) -> int:
+        """See to it that the folder says how the run ended, and tell."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        folder = self.job.folder
+        found = outcome(folder, self.job.config)
+        if status < 0:
+            self.note = fail(folder, "killed", f"killed by {signal.Signals(-status).name}")
+        elif status == 0 and found.state not in ("done", "running") and os.environ.get("SLURM_PROCID", "0") == "0":
+            self.note = fail(folder, "exited", f"the process ended with status 0 and left no result, see {LOG}")
+            status = 1
+        elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and _failure(folder) == self._before:
+            self.note = fail(folder, "exited", f"the process exited with status {status} and gave no reason, see {LOG}")
+        found = outcome(folder, self.job.config)
+        told = {
+            INTERRUPTED: "interrupted, goes on from its checkpoint",
+            BUSY: f"refused, {found.reason or 'another process'} was at work on it",
+        }
+        words = told.get(status) or f"{found.state} {found.reason or self.note}".strip()
+        log.log(logging.ERROR if status else logging.INFO, "%s: %s, %s", self.job.title, words, folder)
+        return status
+
+
+def in_child(job: Job, started: Callable[[Child], None] | None = None) -> int:
+    """Run in a `Child`, and pass on to it what this process is asked for.
 
     Args:
-        started: told of the process.
+        started: told of the child.
 
     Returns:
-        the exit status; negative, the signal that killed it.
+        the exit status, see `Child.wait`.
 
     Raises:
         Stopped: this process was asked to stop; the child was too, and has saved itself.
     """
-    job.folder.mkdir(parents=True, exist_ok=True)
-    write_json(job.folder / JOB, {"config": job.config, "overrides": job.overrides})
-    before = _failure(job.folder)
-    with (job.folder / LOG).open("a") as output, held():
-        child = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(job.folder)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=environment(),
-            start_new_session=True,  # Ctrl-C reaches it once, through this process
-        )
+    child = Child(job)
     if started:
         started(child)
-    status = _wait(child)
-    if status < 0:
-        fail(job.folder, "killed", f"killed by {Stopped(-status)}")
-    elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and _failure(job.folder) == before:  # it left no reason of its own
-        fail(job.folder, "exited", f"the process exited with status {status}")
-    found = outcome(job.folder, job.config)
-    told = {
-        INTERRUPTED: "interrupted, goes on from its checkpoint",
-        BUSY: f"refused, {found.reason or 'another process'} was at work on it",
-    }
-    words = told.get(status) or f"{found.state} {found.reason}".strip()
-    log.log(logging.ERROR if status else logging.INFO, "%s: %s, %s", job.title, words, job.folder)
+    told = False
+    while (status := child.wait(POLL)) is None:
+        if (number := asked()) and not told:
+            child.ask(number)
+            told = True
+    stop_if_asked()
     return status
 
 
@@ -128,20 +174,6 @@ def _failure(folder: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-def _wait(child: subprocess.Popen[bytes]) -> int:
-    stop: BaseException | None = None
-    while True:
-        try:
-            status = child.wait()
-        except (KeyboardInterrupt, Stopped) as asked:
-            stop = asked
-            child.send_signal(getattr(asked, "number", 2))
-        else:
-            if stop is not None:
-                raise stop
-            return status
-
-
 def environment(code: Path = PROJECT) -> dict[str, str]:
     """This process's environment, in which Python finds t3cen in `code` and not in the folder it happens to start in."""
     # Where packages are installed Python looks anyway, after its own library and not before.
@@ -151,14 +183,14 @@ def environment(code: Path = PROJECT) -> dict[str, str]:
 
 
 def read_job(folder: Path) -> Job:
-    """The job `in_child` left for the process it starts."""
+    """The job a `Child` was left by the process that started it."""
     left: Mapping[str, Any] = json.loads((folder / JOB).read_text())
     return Job(left["config"], folder, tuple(left["overrides"]))
 
 
 def _main() -> int:
-    follow_parent()
     heed()
+    follow(sys.stdin.fileno())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", datefmt="%F %T")
     return in_this_process(read_job(Path(sys.argv[1])))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,9 +14,12 @@ from t3cen.experiments.identity import NEUTRAL, config_hash
 from t3cen.experiments.record import BadRecord, read
 from t3cen.training.files import write_json, writer
 
+log = logging.getLogger(__name__)
+
 RESULT, FAILURE, CONFIG, JOB, CHECKPOINTS = "result.json", "failure.json", "config.json", "job.json", "checkpoints"
 LOG = "train.log"
 REFUSED = "result.refused.json"
+LAST, PREVIOUS, FINAL = "last.ckpt", "previous.ckpt", "final.ckpt"
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,19 @@ class Outcome:
 
 
 def outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
-    """Where the run that `config` describes stands in `folder`; failed too where `records.read` refuses its result."""
+    """Where the run that `config` describes stands in `folder`.
+
+    Failed too where `records.read` refuses its result, or where the folder cannot be used.
+    """
+    try:
+        if folder.exists() and not folder.is_dir():
+            return Outcome("failed", f"{folder} is a file, a folder is needed; move it away")
+        return _outcome(folder, config)
+    except OSError as error:
+        return Outcome("failed", f"{folder} cannot be used: {error.strerror or error}")
+
+
+def _outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
     refused = None
     if (folder / RESULT).exists():
         try:
@@ -51,10 +67,31 @@ def outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
     return Outcome("unfinished" if (folder / CONFIG).exists() else "missing")
 
 
-def fail(folder: Path, kind: str, reason: str, trace: str = "") -> None:
-    """Leave in the folder why the run did not finish: it `raised`, `exited` or was `killed`."""
+def fail(folder: Path, kind: str, reason: str, trace: str = "") -> str:
+    """Leave in the folder why the run did not finish: it `raised`, `exited` or was `killed`.
+
+    Returns:
+        the reason, and where it could not be left, why.
+    """
     time = datetime.now(UTC).isoformat(timespec="seconds")
-    write_json(folder / FAILURE, {"kind": kind, "reason": reason, "traceback": trace, "time": time})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / FAILURE, {"kind": kind, "reason": reason, "traceback": trace, "time": time})
+    except OSError as error:
+        told = f"{reason} (this could not be left in {folder}: {error.strerror or error})"
+        log.error("%s", told)
+        return told
+    return reason
+
+
+def tidy(folder: Path) -> None:
+    """Remove what processes that were killed left in a run's folder: drafts and, beside its result, checkpoints."""
+    checkpoints = folder / CHECKPOINTS
+    left = [draft for name in (RESULT, CONFIG) for draft in folder.glob(f".{name}.*")] + list(checkpoints.glob(".*.ckpt"))
+    if (folder / RESULT).exists():
+        left += [checkpoints / LAST, checkpoints / PREVIOUS]
+    for path in left:
+        path.unlink(missing_ok=True)
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

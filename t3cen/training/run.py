@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import sys
+import os
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,7 +13,6 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from hydra.utils import instantiate
-from pytorch_lightning.plugins.environments import SLURMEnvironment
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from t3cen.data.between import between_steps
@@ -26,17 +25,19 @@ from t3cen.models import build
 from t3cen.models.network import Network
 from t3cen.nn import LCERLifting
 from t3cen.task import BatchAugment, Classification
-from t3cen.training import cost, provenance
+from t3cen.training import cost, provenance, sealed
 from t3cen.training.allocator import keep_freed_memory
-from t3cen.training.callbacks import Bar, PlainProgress, Stopwatch
-from t3cen.training.checkpoints import FINAL, LAST, PREVIOUS, Checkpoints, resume_point
+from t3cen.training.callbacks import Stopwatch
+from t3cen.training.checkpoints import Checkpoints, resume_point
 from t3cen.training.files import only_writer, write_json
-from t3cen.training.loggers import csv_logger, mirror
+from t3cen.training.loggers import mirror
 from t3cen.training.mirror import Mirror
-from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, REFUSED, RESULT, outcome
+from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, FINAL, REFUSED, RESULT, outcome, tidy
 from t3cen.training.plan import Job
 from t3cen.training.schedule import schedule
+from t3cen.training.signals import keep_held, stop_if_asked
 from t3cen.training.sittings import sit_down
+from t3cen.training.trainer import make_trainer
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,7 @@ def run(job: Job) -> Path:
         RunInProgress: another process is at work on this folder.
         ValueError: the folder holds the result of another configuration, a setting is out of its range, or training ended
             before the length it was given (`+trainer.max_time`).
+        Stopped: this process was asked to stop.
     """
     config, folder = job.config, job.folder
     result = folder / RESULT
@@ -61,6 +63,7 @@ def run(job: Job) -> Path:
             _train_and_test(config, folder, None)
         return result
     with only_writer(folder):
+        tidy(folder)
         found = outcome(folder, config)
         if found.state == "stale":
             raise ValueError(f"{found.reason}; move that folder away, or delete it, to train the run again")
@@ -79,8 +82,7 @@ def run(job: Job) -> Path:
             if copy is not None:
                 copy.finish(record)
         write_json(result, {**record, "overrides": list(job.overrides)})
-        for name in (LAST, PREVIOUS):
-            (folder / CHECKPOINTS / name).unlink(missing_ok=True)
+        tidy(folder)
         return result
 
 
@@ -156,36 +158,21 @@ def _quiet() -> None:
     warnings.filterwarnings("ignore", message=".*sync_dist=True.*")
 
 
-def _trainer(
-    config: Mapping[str, Any], folder: Path, data: ColorData, callbacks: list[pl.Callback], copy: Mirror | None
-) -> pl.Trainer:
-    if config["trainer"].get("sync_batchnorm"):
-        raise ValueError("trainer.sync_batchnorm would take the group for the channels of group batch norms; leave it out")
-    terminal = sys.stderr.isatty()
-    settings = {"log_every_n_steps": min(50, len(data.train_dataloader())), **config["trainer"]}
-    return pl.Trainer(
-        **settings,
-        default_root_dir=folder,
-        logger=[csv_logger(folder), *([copy] if copy is not None else [])],
-        callbacks=[Bar() if terminal else PlainProgress(), *callbacks],
-        # requeueing is the launcher's business
-        plugins=[SLURMEnvironment(auto_requeue=False)] if SLURMEnvironment.detect() else None,
-        enable_progress_bar=False,  # Lightning's, one for each epoch
-        enable_checkpointing=False,  # `Checkpoints` does it
-        enable_model_summary=False,
-        num_sanity_val_steps=0,
-        use_distributed_sampler=False,
-        deterministic=config["deterministic"],
-    )
+def _stop_alone() -> None:
+    """Stop here if asked to, unless the other processes of the run count on this one; they stop together, in training."""
+    if not rank_zero_only.rank and "LOCAL_RANK" not in os.environ:  # type: ignore[attr-defined]
+        stop_if_asked()
 
 
 def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
     _quiet()
     keep_freed_memory()
+    _stop_alone()
     started, code = datetime.now(UTC), provenance.code_version(config)
     pl.seed_everything(config["seed"], verbose=False)
     data = make_data(config)
     data.setup()
+    _stop_alone()
     network = make_network(config, data)
     task = make_task(config, data, network)
     identity = config_hash(config)
@@ -194,7 +181,15 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
     monitor = _monitor(config["selection"], data)
     checkpoints = Checkpoints(directory, identity, monitor=monitor, **config["checkpoint_every"])
     stopwatch = Stopwatch()
-    trainer = _trainer(config, folder, data, [stopwatch, checkpoints], copy)
+    trainer = make_trainer(
+        config["trainer"],
+        folder,
+        [stopwatch, checkpoints],
+        batches=len(data.train_dataloader()),
+        copy=copy,
+        deterministic=config["deterministic"],
+    )
+    keep_held(data.start_method)
     resume = resume_point(directory, identity)
     if resume:
         log.info("going on from %s", resume)
@@ -214,7 +209,7 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         trainer.validate(task, data, verbose=False)
     trainer.test(task, data, verbose=False)
     if trainer.is_global_zero:
-        torch.save({"state_dict": task.state_dict()}, directory / FINAL)
+        sealed.save({"state_dict": task.state_dict()}, directory / FINAL)
     device = trainer.strategy.root_device
     return {
         "schema": SCHEMA,

@@ -1,28 +1,34 @@
-"""Being asked to stop: by a cluster or `kill` (SIGTERM, SIGUSR2), or at the keyboard (SIGINT)."""
+"""Being asked to stop: by a cluster or `kill` (SIGTERM, SIGUSR2), or at the keyboard (SIGINT).
+
+A request is noted and changes nothing else. Its signals are blocked, in this process and in all that it starts, so that
+loader processes and libraries never hear of it; a thread waits for them. Whoever can stop looks at `asked` when it can.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any
+from multiprocessing import get_context, resource_tracker
 
 INTERRUPTED = 75
 """Exit status of a run that is unfinished, not failed, and goes on when started again (EX_TEMPFAIL)."""
 KEYBOARD = 130
 """The same, asked for with Ctrl-C."""
 ASKS = (signal.SIGTERM, signal.SIGUSR2, signal.SIGINT)
-_PARENT_DEATH = 1  # PR_SET_PDEATHSIG
+AGAIN = 1.0
+"""Seconds between two Ctrl-C that a person pressed; `timeout` and others send one signal twice at once."""
+
+_LISTENER = "requests to stop"
+_first: tuple[int, float] | None = None
+_noted = threading.Event()
 
 
 class Stopped(SystemExit):
-    """The process was asked to stop by signal `number`."""
+    """The process stops because signal `number` asked it to."""
 
     def __init__(self, number: int) -> None:
         super().__init__(KEYBOARD if number == signal.SIGINT else INTERRUPTED)
@@ -32,20 +38,73 @@ class Stopped(SystemExit):
         return signal.Signals(self.number).name
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise Stopped(number)
-
-
 def heed() -> None:
-    """From now on a request to stop raises `Stopped` wherever this process is; requests that came before, at once."""
+    """Note requests to stop, from the moment their signals were blocked on; to be called before other threads begin."""
+    if any(thread.name == _LISTENER for thread in threading.enumerate()):
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, ASKS)
     for number in ASKS:
-        signal.signal(number, _stop)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKS)
+        signal.signal(number, lambda number, frame: note(number))  # for where a library unblocks them all the same
+    threading.Thread(target=_listen, name=_LISTENER, daemon=True).start()
+
+
+def _listen() -> None:
+    while True:
+        note(signal.sigwait(ASKS))
+
+
+def note(number: int) -> None:
+    """Take down a request; a second Ctrl-C ends the process, whose files are whole or absent at every moment."""
+    global _first
+    before, now = _first, time.monotonic()
+    if before is None:
+        _first = number, now
+        _noted.set()
+        if number == signal.SIGINT:
+            os.write(2, b"\nstopping as soon as everything is saved; Ctrl-C again stops at once\n")
+    elif number == before[0] == signal.SIGINT and now - before[1] > AGAIN:
+        os._exit(KEYBOARD)
+
+
+def asked() -> int | None:
+    """The first signal that asked this process to stop, or None."""
+    return _first and _first[0]
+
+
+def waited() -> float:
+    """Seconds since then."""
+    return time.monotonic() - _first[1] if _first else 0.0
+
+
+def pause(seconds: float) -> None:
+    """Sleep, but only until this process is asked to stop."""
+    _noted.wait(seconds)
+
+
+def stop_if_asked() -> None:
+    """Stop here, where nothing is lost.
+
+    Raises:
+        Stopped: there was a request.
+    """
+    if _first:
+        raise Stopped(_first[0])
+
+
+def follow(pipe: int) -> None:
+    """Be asked to stop when the process at the other end of `pipe` ends, however it ends, even before this is called."""
+
+    def wait() -> None:
+        while os.read(pipe, 1):
+            pass
+        note(signal.SIGTERM)
+
+    threading.Thread(target=wait, name="the end of the driver", daemon=True).start()
 
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Processes started inside begin with requests to stop held back until they `heed` them: Python needs a moment to start."""
+    """Processes started inside begin with requests to stop held back until they `heed` them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKS)
     try:
         yield
@@ -53,38 +112,8 @@ def held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def follow_parent(number: int = signal.SIGTERM) -> None:
-    """Have this process sent a signal when the one that started it dies (Linux; elsewhere it lives on)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PARENT_DEATH, number)
-
-
-class Watch:
-    """While `on`, requests to stop are noted in `asked` for a better moment; a second Ctrl-C does not wait for it."""
-
-    def __init__(self) -> None:
-        self.asked: int | None = None
-        self.since = 0.0
-        self._before: dict[int, Any] = {}
-
-    def on(self) -> None:
-        if threading.current_thread() is threading.main_thread() and not self._before:
-            self._before = {number: signal.signal(number, self._note) for number in ASKS}
-
-    def off(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before = {}
-
-    @property
-    def waited(self) -> float:
-        """Seconds since it was asked."""
-        return time.monotonic() - self.since if self.asked is not None else 0.0
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGINT:
-            if self.asked == number:
-                raise Stopped(number)
-            # not through logging, whose streams may be in use at this very moment
-            os.write(2, b"\nstopping after this step; Ctrl-C again stops at once\n")
-        self.asked, self.since = number, time.monotonic()
+def keep_held(start_method: str | None) -> None:
+    """Have multiprocessing start its resource tracker now, if it needs one: doing so unblocks signals in Python 3.11 and 3.12."""
+    if get_context(start_method).get_start_method() != "fork":
+        with held():
+            resource_tracker.ensure_running()

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -20,15 +16,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from t3cen.training.files import local_writer
-from t3cen.training.outcome import Outcome, outcome
+from t3cen.training.outcome import Outcome, outcome, tidy
 from t3cen.training.plan import Job, compose
-from t3cen.training.signals import ASKS, Stopped
+from t3cen.training.signals import Stopped
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 60.0
-"""Seconds a sweep that was asked to stop waits for its runs to save themselves."""
 COLORS = {"done": "green", "skipped": "green", "running": "cyan", "failed": "red"}
 
 
@@ -56,9 +49,10 @@ class Sweep(BasicSweeper):
         before = {folder: outcome(folder, job.config) for folder, job in jobs.items()}
         pending = [folder for folder in jobs if before[folder].state not in ("done", "stale", "running")]
         log.info("%s: %s", _runs(len(jobs)), _counted(before.values()))
-        here = [] if getattr(self.launcher, "outlives_driver", False) else [jobs[folder] for folder in pending]
-        with _passing_on(here):
-            stop, notes = self._launch(jobs, lines, pending)
+        for folder, found in before.items():
+            if found.state == "done":
+                tidy(folder)
+        stop, notes = self._launch(jobs, lines, pending)
         after = {folder: outcome(folder, job.config) for folder, job in jobs.items()}
         for folder, found in before.items():
             if found.state == "done":
@@ -88,8 +82,8 @@ class Sweep(BasicSweeper):
                 try:
                     self.launcher.launch([lines[folder] for folder in chunk], initial_job_idx=started)
                     untouched = []
-                except (Stopped, KeyboardInterrupt) as stop:
-                    return stop if isinstance(stop, Stopped) else Stopped(2), notes
+                except Stopped as stop:
+                    return stop, notes | getattr(self.launcher, "notes", {})
                 except Exception as error:  # whatever a launcher dies of, the other runs are to go on
                     log.error("the launcher failed: %s: %s", type(error).__name__, error)
                     untouched = [folder for folder in chunk if _trace(jobs[folder]) == seen[folder]]
@@ -97,33 +91,7 @@ class Sweep(BasicSweeper):
                 started += len(chunk)
                 # a launcher that lost a worker has left runs behind; one that started nothing will not do better again
                 chunk = untouched if len(untouched) < len(chunk) else []
-        return None, notes
-
-
-@contextmanager
-def _passing_on(jobs: Sequence[Job]) -> Iterator[None]:
-    """Inside, a request to stop first goes to the runs, which get time to save themselves; a second one does not wait."""
-    asked = False
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
-            for job in jobs:
-                if process := local_writer(job.folder):
-                    with suppress(ProcessLookupError):
-                        os.kill(process, signal.SIGTERM)
-            end = time.monotonic() + PATIENCE
-            while time.monotonic() < end and any(local_writer(job.folder) for job in jobs):
-                time.sleep(0.2)
-        raise Stopped(number)
-
-    before = {number: signal.signal(number, pass_on) for number in ASKS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        return None, notes | getattr(self.launcher, "notes", {})
 
 
 def _trace(job: Job) -> tuple[str, float]:

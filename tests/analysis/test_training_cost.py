@@ -13,6 +13,7 @@ def test_a_network_in_a_process_of_its_own():
     assert found["device"].startswith("cpu")
 
 
+@pytest.mark.slow
 def test_a_larger_group_costs_more_memory():
     size = {**SMALL, "image_size": 32, "batch_size": 32, "width": 16}
     assert measure(Setting("h4s4", **size))["memory_mib"] > 1.5 * measure(Setting("", **size))["memory_mib"]

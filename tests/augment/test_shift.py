@@ -5,6 +5,7 @@ import torch
 
 from t3cen.augment import ColorShift
 from t3cen.color import rgb_to_hsl
+from t3cen.data.shifts import shift
 
 
 def picture():
@@ -21,6 +22,12 @@ def test_moves_one_coordinate_by_one_amount_within_the_range():
         torch.testing.assert_close(after[0], before[0], rtol=0, atol=1e-4)
         amounts.append(moved[0, 0].item())
     assert -0.1 <= min(amounts) < 0 < max(amounts) <= 0.2
+
+
+@pytest.mark.parametrize("mode", ["clip", "fold", "scale"])
+def test_turns_back_or_is_cut_off_at_the_ends_as_asked(mode):
+    moved = ColorShift(luminance=(0.6, 0.6), mode=mode)(picture(), torch.Generator())
+    torch.testing.assert_close(moved, shift(picture().float() / 255, luminance=0.6, mode=mode))
 
 
 def test_is_random_by_its_generator_alone():

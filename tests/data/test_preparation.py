@@ -120,7 +120,7 @@ def test_a_hub_that_fails_is_told_in_one_line(monkeypatch, tmp_path, raised, tol
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
     with pytest.raises(DataError, match=told) as error:
-        RECIPES["smallnorb"].get(tmp_path)
+        recipes()["smallnorb"][1].get(tmp_path)
     assert "\n" not in str(error.value)
 
 

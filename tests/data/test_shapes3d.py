@@ -1,6 +1,8 @@
 """3D Shapes, rendered and from its file."""
 
 import pickle
+import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -176,6 +178,19 @@ class TestFile:
         assert (source.picture(int(rows[481])) == 77).all()
         assert source.picture(int(rows[480])).sum() == 0
         assert not list(tmp_path.glob("*.part"))
+
+    def test_a_full_disk_is_told_and_leaves_nothing(self, root, tmp_path):
+        target = tmp_path / "few.npy"
+        code = (
+            "import resource, sys, torch; from pathlib import Path; from t3cen.data.shapes3d_files import unpack; "
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)); "
+            "unpack(Path(sys.argv[1]), Path(sys.argv[2]), torch.arange(480))"
+        )
+        command = [sys.executable, "-c", code, str(root / "3dshapes.h5"), str(target)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert f"DataError: shapes3d: {target} (6 MB) cannot be written: File too large" in done.stderr
+        assert not list(tmp_path.iterdir())
 
     def test_missing(self, tmp_path):
         with pytest.raises(DataError, match=r"3dshapes.h5 is missing.*prepare_data.py shapes3d.*data.source=rendered"):

@@ -10,21 +10,9 @@ from t3cen.experiments.record import read
 SCALES = [path.stem for path in sorted((CONF / "scale").glob("*.yaml"))]
 
 
-def covering(runs):
-    """A few runs in which every data set, family, augmentation and setting occurs."""
-    seen, chosen = set(), []
-    for run in runs:
-        parts = {("data", run.data), ("model", run.model), ("augment", run.augment), *(("key", key) for key in run.changes)}
-        if not parts <= seen:
-            seen |= parts
-            chosen.append(run.name)
-    return chosen
-
-
-@pytest.mark.parametrize("name", covering(all_runs().values()))
-def test_same_as_hydra(name):
-    for scale in SCALES if name.startswith(("mnist_h", "shapes3d_sat_s")) else ["laptop"]:
-        assert compose(all_runs()[name], scale) == compose_with([f"experiment={name}", f"scale={scale}"])
+def test_same_as_hydra(experiment):
+    for scale in SCALES if experiment.startswith(("mnist_h", "shapes3d_sat_s")) else ["laptop"]:
+        assert compose(all_runs()[experiment], scale) == compose_with([f"experiment={experiment}", f"scale={scale}"])
 
 
 @pytest.mark.parametrize("scale", SCALES)

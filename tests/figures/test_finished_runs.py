@@ -6,6 +6,7 @@ import torch
 from t3cen.experiments.composition import compose_with
 from t3cen.experiments.identity import config_hash
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
+from t3cen.training import sealed
 from t3cen.training.run import make_data, make_network
 
 
@@ -110,13 +111,13 @@ def test_the_weights_are_those_of_the_checkpoint(tmp_path):
             parameter.add_(0.1)
     (folder / "checkpoints").mkdir()
     state = {f"network.{name}": value for name, value in saved.state_dict().items()}
-    torch.save({"state_dict": state}, folder / "checkpoints" / "final.ckpt")
+    sealed.save({"state_dict": state}, folder / "checkpoints" / "final.ckpt")
     network, data = trained_network(record)
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), saved.parameters(), strict=True))
     images, labels = held_out_images(data, "in", 6)
     answers = network(images).argmax(1)
     assert error_rates(network, images, answers, [lambda x: x, lambda x: 1 - x])[0] == 0
     assert error_rates(network, images, labels, [lambda x: x], batch=4)[0] == (answers != labels).double().mean()
-    torch.save({"state_dict": {"network.other": torch.zeros(1)}}, folder / "checkpoints" / "final.ckpt")
+    sealed.save({"state_dict": {"network.other": torch.zeros(1)}}, folder / "checkpoints" / "final.ckpt")
     with pytest.raises(ValueError, match="weights of another network"):
         trained_network(record)

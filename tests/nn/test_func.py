@@ -1,12 +1,10 @@
-"""Layers and networks under `torch.func`, on every backend: batches, gradients, tangents."""
+"""Layers under `torch.func`, on every backend: batches, gradients, tangents."""
 
 import pytest
 import torch
 from torch.func import functional_call, grad, jvp, vmap
 
 from t3cen.groups import ColorGroup, CyclicProduct
-from t3cen.models import build
-from t3cen.models.registry import FAMILIES
 from t3cen.nn import CEConv2d, GroupConv2d, LCERConv2d
 
 pytestmark = [
@@ -57,19 +55,3 @@ def test_layers(kind, backend):
     check(layer, torch.randn(3, group.order, 8, 12, 12))
     x = torch.randn(3, 2, group.order, 8, 12, 12)
     close(vmap(layer)(x), torch.stack([layer(part) for part in x]))
-
-
-GROUPS = {"plain": "h1", "gray": "h1", "lcer": "h3s3", "ceconv": "h3", "t3cen_rgb": "h3s2"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("continuous", [False, True])
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_networks(family, continuous):
-    torch.manual_seed(0)
-    group = "h3" if continuous and family == "t3cen_rgb" else GROUPS.get(family, "h3")
-    try:
-        network = build("resnet18", group, 3, family=family, width=8, band_limit=continuous).eval()
-    except ValueError as error:
-        pytest.skip(str(error))
-    check(network, torch.rand(2, 3, 16, 16))

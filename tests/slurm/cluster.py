@@ -42,7 +42,10 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=2
 KillWait=5
 GresTypes=gpu
 NodeName=localhost NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=8000 Gres=gpu:l40:2 State=UNKNOWN
-PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=10
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=OFF
 """
 # cred_expire: a requeued job waits for the credential of its first start to expire, two minutes unless told otherwise.
 # CPUs: more than there are, since the runs of a test are small and queueing for a processor is not what is tested.
@@ -98,7 +101,7 @@ class Cluster:
                          f"--log-file={home}/log/munged.log", f"--seed-file={run}/munged.seed")  # fmt: skip
             self._daemon("slurmctld", "-f", str(home / "slurm.conf"))
             self._daemon("slurmd", "-f", str(home / "slurm.conf"), "-N", "localhost")
-            self._until(lambda: self("sinfo", "-h", "-N", "-o", "%T").strip() == "idle", "the node is idle")
+            self._until(lambda: set(self("sinfo", "-h", "-N", "-o", "%T").split()) == {"idle"}, "the node is idle")
         except BaseException:
             self.stop()
             raise

@@ -1,4 +1,4 @@
-"""A sweep on a real SLURM: one run finishes, one dies, one is cancelled, one runs out of time, is queued again and goes on."""
+"""A sweep on a real SLURM: one run finishes, one dies, one is cancelled, one runs out of time, one is preempted; both go on."""
 
 import dataclasses
 import json
@@ -16,12 +16,12 @@ from t3cen.training.job import in_child, read_job
 
 pytestmark = pytest.mark.slurm
 SEEDS = (1, 2, 3, 4)
-DIES, CANCELLED, TIMED_OUT = 2, 3, 4
+DIES, CANCELLED, TIMED_OUT, PREEMPTED = 2, 3, 4, 5
 LAUNCHER = [
     f"hydra.launcher.{key}"
     for key in ("cpus_per_task=1", "mem_gb=1", "gpus_per_node=1", "poll_seconds=1", "max_array_size=3", "timeout_min=10")
 ]  # submitit takes every signal within the last ten minutes for a time-out
-SETTINGS = ["trainer.accelerator=cpu", "checkpoint_every.steps=100", "trainer.max_steps=4"]
+SETTINGS = ["trainer.accelerator=cpu", "checkpoint_every.steps=100", "trainer.max_steps=4", "num_workers=2"]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_sweep_on_slurm(cluster, tmp_path):
 
     failures_are_told_and_stop_nothing(driver.returncode, told, outputs)
     jobs_ran_on_a_copy_of_the_code_with_a_gpu(outputs)
-    a_run_out_of_time_went_on_as_if_nothing_had_been(folders(outputs)[TIMED_OUT], alone)
+    went_on_as_if_nothing_had_been(folders(outputs)[TIMED_OUT], "SIGUSR2", alone)
 
     before = finished(outputs)
     driver = begin(cluster, outputs)
@@ -67,6 +67,16 @@ def test_a_sweep_on_slurm(cluster, tmp_path):
     assert {record.seed for record in load(outputs).records} == set(SEEDS)
     assert not list(outputs.rglob("failure.json"))
     assert {seed: finished(outputs)[seed] for seed in before} == before
+
+    outputs = tmp_path / "preempted"
+    driver = begin(cluster, outputs, seeds=(PREEMPTED,), ORDERS=f"{PREEMPTED}:1:wait", MARKS=str(marks))
+    wait_for((marks / str(PREEMPTED)).exists, driver)
+    cluster("sbatch", "--partition=urgent", "--mem=8000", "--wrap=sleep 1", "--output=/dev/null")  # all the memory there is
+    time.sleep(5)  # until the scheduler has seen it
+    (marks / f"{PREEMPTED}.go").touch()
+    told, _ = driver.communicate(timeout=300)
+    assert driver.returncode == 0, told
+    went_on_as_if_nothing_had_been(folders(outputs)[PREEMPTED], "SIGTERM", tmp_path / "alone too")
 
     two = ("hydra.launcher.tasks_per_node=2", "hydra.launcher.gpus_per_node=2", "trainer.devices=2")
     driver = begin(cluster, tmp_path / "two", *two, seeds=(1,))
@@ -97,9 +107,9 @@ def jobs_ran_on_a_copy_of_the_code_with_a_gpu(outputs):
     assert "--gpus-per-node=1" in script
 
 
-def a_run_out_of_time_went_on_as_if_nothing_had_been(folder, alone):
+def went_on_as_if_nothing_had_been(folder, signal, alone):
     log = (folder / "train.log").read_text()
-    assert "SIGUSR2: saved step 1" in log
+    assert f"{signal}: saved step 1" in log
     assert "going on from" in log
     assert len(list(folder.glob("csv/sitting_*"))) == 2
     with pytest.MonkeyPatch.context() as patch:

@@ -12,6 +12,7 @@ import torch
 
 from t3cen.experiments import all_runs
 from t3cen.experiments.composition import compose
+from t3cen.training import signals
 from t3cen.training.plan import Job
 
 HERE = Path(__file__).parent
@@ -106,6 +107,13 @@ def obeying(made, orders):
         yield
     finally:
         os.environ["ORDERS"] = before
+        forget()
+
+
+def forget():
+    """As if this process had never been asked to stop."""
+    signals._first = None
+    signals._noted.clear()
 
 
 def run_here(made, orders=""):

@@ -1,6 +1,8 @@
 """Files are whole or absent; a folder has one writer."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 
@@ -18,6 +20,41 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
         write_json(path, {"b": object()})
     assert json.loads(path.read_text()) == {"b": 1}
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
+
+
+LEAVES_A_LOADER = """
+import os, sys, time
+from pathlib import Path
+from t3cen.training.files import only_writer
+with only_writer(Path(sys.argv[1])):
+    if os.fork() == 0:
+        time.sleep(30)
+        os._exit(0)
+    print("held", flush=True)
+    time.sleep(30)
+"""
+
+
+def test_what_a_dead_run_leaves_behind_does_not_hold_its_lock(tmp_path):
+    pipes = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen([sys.executable, "-c", LEAVES_A_LOADER, str(tmp_path)], **pipes) as run:
+        assert run.stdout.readline() == "held\n"
+        assert writer(tmp_path) is not None
+        run.kill()
+        run.wait()
+        assert writer(tmp_path) is None
+        os.killpg(run.pid, signal.SIGKILL)
+
+
+def test_a_lock_that_is_a_link_is_refused_and_its_target_kept(tmp_path):
+    (tmp_path / "mine.txt").write_text("precious")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.lock").symlink_to(tmp_path / "mine.txt")
+    with pytest.raises(OSError, match=r"run\.lock is a symbolic link; delete it"), only_writer(tmp_path / "run"):
+        pass
+    with pytest.raises(OSError, match="is a symbolic link"):
+        writer(tmp_path / "run")
+    assert (tmp_path / "mine.txt").read_text() == "precious"
 
 
 HOLD = """

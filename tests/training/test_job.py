@@ -1,16 +1,21 @@
 """How a run ends, and what its folder says about it."""
 
+import errno
 import json
 import logging
+import os
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
-from runs import job, obeying, run_here
+from runs import HERE, PROJECT, job, obeying, run_here
 
 from t3cen.training.files import only_writer
-from t3cen.training.job import BUSY, in_child, in_this_process, read_job
+from t3cen.training.job import BUSY, Child, in_child, in_this_process, read_job
 from t3cen.training.outcome import fail, outcome
-from t3cen.training.signals import Stopped
+from t3cen.training.signals import INTERRUPTED, KEYBOARD, Stopped
 
 
 def here(made, orders=""):
@@ -54,7 +59,7 @@ def test_the_reason_of_a_failure_is_left_until_the_run_begins_again(tmp_path, ca
 def test_batch_norms_of_several_processes_are_refused(tmp_path, caplog):
     made = job(tmp_path, sync_batchnorm=True)
     assert here(made) == 1
-    assert "trainer.sync_batchnorm would take the group for the channels" in outcome(tmp_path, made.config).reason
+    assert "trainer.sync_batchnorm=True would take the group for the channels" in outcome(tmp_path, made.config).reason
 
 
 def test_a_run_that_dies_before_it_begins_does_not_give_the_reason_of_last_time(tmp_path, monkeypatch):
@@ -64,9 +69,82 @@ def test_a_run_that_dies_before_it_begins_does_not_give_the_reason_of_last_time(
     (tmp_path / "sitecustomize.py").write_text("import os; os._exit(9)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert in_child(made) == 9
-    assert outcome(made.folder, made.config).reason == "exited: the process exited with status 9"
+    assert (
+        outcome(made.folder, made.config).reason == "exited: the process exited with status 9 and gave no reason, see train.log"
+    )
     in_child(made)
-    assert outcome(made.folder, made.config).reason == "exited: the process exited with status 9"
+    assert (
+        outcome(made.folder, made.config).reason == "exited: the process exited with status 9 and gave no reason, see train.log"
+    )
+
+
+def test_a_process_that_ends_well_without_a_result_is_a_failure(tmp_path, monkeypatch):
+    made = job(tmp_path / "run")
+    (tmp_path / "sitecustomize.py").write_text("import os; os._exit(0)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert in_child(made) == 1
+    assert outcome(made.folder, made.config).reason == "exited: the process ended with status 0 and left no result, see train.log"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGUSR2, signal.SIGINT])
+def test_a_run_asked_to_stop_while_it_starts_stops_before_it_begins(tmp_path, number):
+    child = Child(job(tmp_path))
+    child.ask(number)
+    assert child.wait(120) == (KEYBOARD if number == signal.SIGINT else INTERRUPTED)
+    assert not (tmp_path / "failure.json").exists()
+    assert not list(tmp_path.glob("checkpoints/*"))
+
+
+@pytest.mark.slow
+def test_a_run_whose_driver_dies_at_once_stops(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (PROJECT, HERE))))
+    (tmp_path / "job.json").write_text(json.dumps({"config": job(tmp_path, max_epochs=500).config, "overrides": []}))
+    code = (
+        "import os, sys; from pathlib import Path; from t3cen.training.job import Child, read_job; "
+        "Child(read_job(Path(sys.argv[1]))); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    end = time.monotonic() + 120
+    while "stopped by SIGTERM" not in (tmp_path / "train.log").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def test_a_folder_that_cannot_be_used_says_so(tmp_path, caplog):
+    made = job(tmp_path / "run")
+    (tmp_path / "run").write_text("in the way")
+    assert outcome(made.folder, made.config).reason == f"{tmp_path}/run is a file, a folder is needed; move it away"
+    assert here(made) == 1
+    assert "could not be left in" in caplog.text
+    assert (tmp_path / "run").read_text() == "in the way"
+
+
+def test_a_full_disk_leaves_a_reason_and_no_draft(tmp_path):
+    made = job(tmp_path)
+    (tmp_path / "checkpoints").mkdir(parents=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("t3cen.training.sealed.seal", _full)
+        assert here(made) == 1
+    assert "No space left" in outcome(tmp_path, made.config).reason
+    assert not list((tmp_path / "checkpoints").iterdir())
+
+
+def _full(_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_what_killed_processes_left_is_removed(tmp_path):
+    made = job(tmp_path, max_epochs=1)
+    (tmp_path / "checkpoints").mkdir(parents=True)
+    left = [
+        tmp_path / name for name in (".result.json.x1", ".config.json.x2", "checkpoints/.last.ckpt", "checkpoints/previous.ckpt")
+    ]
+    for path in left:
+        path.write_text("half")
+    assert here(made) == 0
+    assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == {"final.ckpt"}
+    assert not [path for path in left if path.exists()]
 
 
 def test_what_cannot_be_imported_is_a_failure(tmp_path, monkeypatch):
@@ -86,6 +164,14 @@ def test_what_cannot_be_imported_is_a_failure(tmp_path, monkeypatch):
         ("checkpoint_every", "minutes", 0, "checkpoint_every.minutes must be positive, got 0"),
         ("model", "group", "h0", "the hue order must be a whole number >= 1, got 0"),
         ("optimizer", "lr", -1, "Invalid learning rate"),
+        (
+            "trainer",
+            "overfit_batches",
+            2,
+            "trainer.overfit_batches=2 would replace the order of the training items; leave it out",
+        ),
+        ("trainer", "logger", False, "trainer.logger is set by the project itself; leave it out"),
+        ("trainer", "val_check_interval", "00:00:01:00", "trainer.val_check_interval='00:00:01:00' is a time"),
     ],
 )
 def test_a_bad_setting_is_told_in_one_line(section, key, value, words, tmp_path, caplog):

@@ -64,6 +64,62 @@ def test_a_run_asked_to_stop_saves_itself(length, at, whole, tmp_path):
     assert_equal(result(tmp_path), whole(length))
 
 
+@pytest.mark.parametrize("orders", ["3:raise", "1:SIGTERM"])  # a step is two batches, or the last one of an epoch
+def test_gradients_summed_over_batches_are_not_lost(orders, tmp_path):
+    def made(folder):
+        return job(folder, accumulate_grad_batches=2)
+
+    run_here(made(tmp_path / "whole"))
+    with pytest.raises((ValueError, Stopped)):
+        run_here(made(tmp_path / "stopped"), orders)
+    run_here(made(tmp_path / "stopped"))
+    assert_equal(result(tmp_path / "stopped"), result(tmp_path / "whole"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "at"),
+    [
+        ({"val_check_interval": 4, "max_epochs": 2}, 9),
+        ({"val_check_interval": 4, "check_val_every_n_epoch": None, "max_epochs": 2}, 13),
+        ({"val_check_interval": 3, "accumulate_grad_batches": 2, "max_epochs": 1, "steps": 3}, 8),
+        (
+            {
+                "limit_train_batches": 5,
+                "precision": "bf16-mixed",
+                "gradient_clip_val": 0.1,
+                "max_epochs": 2,
+                "log_every_n_steps": 1,
+            },
+            8,
+        ),
+    ],
+)
+def test_a_validation_at_the_step_of_a_checkpoint_is_not_lost(settings, at, tmp_path):
+    def made(folder):
+        whole = job(folder, **{"steps": 4, **settings})
+        whole.config["data"]["train_size"] = 40  # 10 batches an epoch
+        return whole
+
+    run_here(made(tmp_path / "whole"))
+    with pytest.raises(ValueError, match="told to raise"):
+        run_here(made(tmp_path / "stopped"), f"{at}:raise")
+    assert (tmp_path / "stopped" / "checkpoints" / "last.ckpt").exists()
+    run_here(made(tmp_path / "stopped"))
+    assert_equal(result(tmp_path / "stopped"), result(tmp_path / "whole"))
+
+
+def test_one_changed_bit_costs_one_interval(whole, tmp_path, caplog):
+    made, checkpoints = stopped(tmp_path)
+    content = bytearray((checkpoints / "last.ckpt").read_bytes())
+    content[len(content) // 2] ^= 1
+    (checkpoints / "last.ckpt").write_bytes(content)
+    with caplog.at_level(logging.INFO):
+        run_here(made)
+    assert "last.ckpt is damaged" in caplog.text
+    assert "previous.ckpt" in caplog.text
+    assert_equal(result(tmp_path), whole("epochs"))
+
+
 def test_stopping_twice_with_loader_processes(whole, tmp_path):
     made = job(tmp_path, workers=2, steps=2, **LENGTHS["epochs"])
     with pytest.raises(Stopped):
@@ -102,7 +158,7 @@ def test_a_truncated_checkpoint_costs_one_interval(whole, tmp_path, caplog):
         file.truncate(1000)
     with caplog.at_level(logging.INFO):
         run_here(made)
-    assert "last.ckpt cannot be read" in caplog.text
+    assert "last.ckpt is cut short" in caplog.text
     assert "going on from" in caplog.text
     assert "previous.ckpt" in caplog.text
     assert_equal(result(tmp_path), whole("epochs"))
@@ -113,7 +169,7 @@ def test_without_any_readable_checkpoint_a_run_begins_anew(whole, tmp_path, capl
     for name in ("last.ckpt", "previous.ckpt"):
         (checkpoints / name).write_bytes(b"")
     run_here(made)
-    assert caplog.text.count("cannot be read") == 2
+    assert caplog.text.count("is left out") == 2
     assert_equal(result(tmp_path), whole("epochs"))
 
 

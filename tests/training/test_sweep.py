@@ -1,6 +1,7 @@
 """Sweeps in which runs die in every way: the others finish, the reason is left, the next call runs what is left."""
 
 import json
+import shutil
 import signal
 import time
 
@@ -43,6 +44,25 @@ def test_what_dies_stops_nothing_and_is_run_again(launcher, ways, tmp_path):
     assert set(finished(tmp_path)) == set(seeds)
     assert finished(tmp_path)[seeds[-1]] == done[seeds[-1]]
     assert not list(tmp_path.rglob("failure.json"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+def test_a_folder_that_cannot_be_used_is_the_trouble_of_its_run_alone(launcher, tmp_path):
+    arguments = sweep_of(tmp_path, (1, 2), f"launcher={launcher}")
+    assert train(*arguments).returncode == 0
+    folder = folders(tmp_path)[1]
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+    shutil.rmtree(folders(tmp_path)[2])
+
+    done = train(*arguments)
+    told = " ".join(done.stderr.split())
+    assert done.returncode == 1
+    assert "1 failed, 1 done" in told
+    assert "mnist_z2cnn seed 1: cannot be started: " in done.stdout + done.stderr
+    assert "seed 2: cannot be started" not in done.stdout + done.stderr
+    assert set(finished(tmp_path)) == {2}
 
 
 @pytest.mark.slow

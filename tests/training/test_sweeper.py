@@ -15,7 +15,6 @@ from t3cen.project import conf_dir
 from t3cen.training.folders import register_resolvers
 from t3cen.training.outcome import fail
 from t3cen.training.plan import compose as compose_job
-from t3cen.training.plugins import share_store
 from t3cen.training.signals import Stopped
 
 
@@ -52,7 +51,6 @@ def sweep(tmp_path):
     """`sweep("seed=1,2", max_batch_size=None, tricks={seed: function})` -> the recorder, after the sweep has ended."""
     register()
     register_resolvers()
-    share_store()
     Plugins.instance()
     from t3cen.training.sweeper import Sweep
 

@@ -6,7 +6,7 @@ import ctypes
 import functools
 import math
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -140,9 +140,16 @@ class Recipe(Protocol):
         most_additions: longer programs take too long to compile for what they save.
     """
 
-    orders: tuple[int, ...]
-    count: int | None
-    most_additions: ClassVar[int]
+    @property
+    def orders(self) -> tuple[int, ...]: ...
+
+    @property
+    def count(self) -> int | None: ...
+
+    @property
+    def most_additions(self) -> int: ...
+
+    def __hash__(self) -> int: ...
 
     def routine(self) -> Routine:
         """How it is done."""

@@ -77,7 +77,7 @@ def backward(
             to_maps, more, _ = torch.ops.aten.convolution_backward(
                 at_products, transformed, wide, None, *geometry, False, [0, 0], rows, [*needed, False]
             )
-        if needed[0]:
+        if to_maps is not None:
             apply(_narrowed(to_maps, rows, inputs), orders, "signal", True, to_input[part].flatten(2))
         to_filters = more if to_filters is None or more is None else to_filters.add_(more)
     if to_filters is None:
@@ -93,9 +93,9 @@ def _compiled(
     maps: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry, packed: bool = False
 ) -> tuple[conv.CompiledConv | None, conv.Shape]:
     """What convolves `(B, ..., H, W)` fastest, as measured, None if that is PyTorch's own; and how it is told so."""
-    height, width = filters.shape[-2:]
-    shape = conv.Shape(rows, filters.shape[1], len(filters) // rows, len(maps), *maps.shape[-2:], height, geometry.stride[0])
-    known = filters.dtype == torch.float32 and geometry in COMPILED.get((height, width), ())
+    (height, width), kernel = maps.shape[-2:], (filters.shape[2], filters.shape[3])
+    shape = conv.Shape(rows, filters.shape[1], len(filters) // rows, len(maps), height, width, kernel[0], geometry.stride[0])
+    known = filters.dtype == torch.float32 and geometry in COMPILED.get(kernel, ())
     return conv.choose(shape, packed) if known else None, shape
 
 

@@ -1,0 +1,229 @@
+"""Attack runs as fate does, and count what was lost or wrong: one changed bit, a request to stop, a kill, at random moments.
+
+python scripts/attack.py                                    every kind on this code, into docs/reliability/now.json
+python scripts/attack.py --kinds stops --cases 6            one kind, fewer cases
+python scripts/attack.py --code ../older --label before     another checkout of the project
+python scripts/attack.py --page                             docs/reliability.md from what was counted
+
+A case of `stops` or `kills` is a run with two loader processes in a process group of its own. The signal goes to the whole
+group, as from a terminal, `timeout` or SLURM, at a moment drawn from the run's length, its start included. Then the same
+command is given again, and weights and metrics must be those of a run that was left alone, bit for bit.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+PROJECT = Path(__file__).resolve().parents[1]
+COUNTS, PAGE = PROJECT / "docs" / "reliability", PROJECT / "docs" / "reliability.md"
+SETTINGS = (
+    "experiment=mnist_h4", "scale=smoke", "num_workers=2", "logger.wandb=off", "selection=validation", "data.train_size=24",
+    "data.test_size=64", "trainer.max_steps=-1", "trainer.max_epochs=25", "trainer.accelerator=cpu",
+)  # fmt: skip
+ASKS = {signal.SIGINT: 130, signal.SIGTERM: 75, signal.SIGUSR2: 75}
+READ_LAST = """
+import json, sys
+from pathlib import Path
+from t3cen.training.checkpoints import resume_point
+folder, flips, identity = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
+path = folder / "last.ckpt"
+whole = path.read_bytes()
+for bit in flips:
+    path.write_bytes(whole[: bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1 :])
+    print(resume_point(folder, identity) != folder / "previous.ckpt")
+"""
+READ_FINAL = """
+import json, sys
+from pathlib import Path
+from torch import nn
+from t3cen.figures.networks import load_weights
+path, flips = Path(sys.argv[1]) / "final.ckpt", json.loads(sys.argv[2])
+whole = path.read_bytes()
+class Taker(nn.Module):
+    def load_state_dict(self, weights): pass
+for bit in flips:
+    path.write_bytes(whole[: bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1 :])
+    try: load_weights(Taker(), path)
+    except Exception: print(False)
+    else: print(True)
+"""
+
+
+class Attack:
+    """Runs of the code in `code`, in folders of their own under `place`."""
+
+    def __init__(self, code: Path, place: Path, chance: random.Random) -> None:
+        self.code, self.place, self.chance = code, place, chance
+        self._alone: tuple[Path, float] | None = None
+
+    def start(self, name: str, *more: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "train.py", *SETTINGS, f"outputs={self.place / name}", *more]
+        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+        with (self.place / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(command, cwd=self.code, env=self.environment, stdout=log, start_new_session=True, **quiet)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(self.code), "OMP_NUM_THREADS": "1"}
+
+    def folder(self, name: str) -> Path | None:
+        """Where the run put itself; None where it never got that far."""
+        return next((path.parent for path in (self.place / name).rglob("config.json")), None)
+
+    def alone(self) -> tuple[Path, float]:
+        """A run that nothing happens to, and the seconds it took."""
+        if self._alone is None:
+            begun = time.monotonic()
+            if self.start("alone").wait():
+                raise SystemExit(f"a run that nothing was done to failed:\n{(self.place / 'alone.log').read_text()}")
+            folder = self.folder("alone")
+            assert folder is not None
+            self._alone = folder, time.monotonic() - begun
+        return self._alone
+
+    def stopped(self) -> Path:
+        """The checkpoints of a run that was killed when it had written two."""
+        name = "stopped"
+        process = self.start(name, "checkpoint_every.steps=4")
+        while process.poll() is None and not list((self.place / name).rglob("previous.ckpt")):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return next((self.place / name).rglob("previous.ckpt")).parent
+
+
+def flips(attack: Attack, cases: int, program: str, folder: Path, name: str, *more: str) -> Iterator[str]:
+    """One bit of a file after the other, read by a program that prints whether it took the file for whole."""
+    bits = [attack.chance.randrange(8 * (folder / name).stat().st_size) for _ in range(cases)]
+    command = [sys.executable, "-c", program, str(folder), json.dumps(bits), *more]
+    done = subprocess.run(command, env=attack.environment, cwd=attack.code, capture_output=True, text=True, check=False)
+    answers = done.stdout.split()
+    if len(answers) != cases:
+        raise SystemExit(f"the reader of {name} broke off:\n{done.stderr}")
+    for bit, accepted in zip(bits, answers, strict=True):
+        yield f"bit {bit} of {name} went unnoticed" if accepted == "True" else ""
+
+
+def last_flips(attack: Attack, cases: int) -> Iterator[str]:
+    """`last.ckpt` with one bit changed: the one before it must be gone on from."""
+    folder = attack.stopped()
+    identity = torch.load(folder / "last.ckpt", weights_only=True)["config_hash"]
+    return flips(attack, cases, READ_LAST, folder, "last.ckpt", identity)
+
+
+def final_flips(attack: Attack, cases: int) -> Iterator[str]:
+    """`final.ckpt` with one bit changed: it must be refused."""
+    return flips(attack, cases, READ_FINAL, attack.alone()[0] / "checkpoints", "final.ckpt")
+
+
+def stops(attack: Attack, cases: int) -> Iterator[str]:
+    """A request to stop (SIGINT, SIGTERM, SIGUSR2 in turn): saved, the right exit status, and gone on from."""
+    numbers = list(ASKS)
+    for case in range(cases):
+        yield _interrupted(attack, f"stop{case}", numbers[case % len(numbers)])
+
+
+def kills(attack: Attack, cases: int) -> Iterator[str]:
+    """`kill -9` of the whole group: gone on from what was saved before."""
+    for case in range(cases):
+        yield _interrupted(attack, f"kill{case}", signal.SIGKILL, "checkpoint_every.steps=5")
+
+
+def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) -> str:
+    """What was lost or wrong, or nothing."""
+    alone, seconds = attack.alone()
+    moment = attack.chance.uniform(0, seconds)
+    process = attack.start(name, *more)
+    time.sleep(moment)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+    status, folder = process.wait(), attack.folder(name)
+    what = f"{number.name} after {moment:.1f} s of {seconds:.1f}, status {status}"
+    if folder and number in ASKS:
+        done = (folder / "result.json").exists()
+        if status != (0 if done else ASKS[number]):
+            return f"{what}, not {0 if done else ASKS[number]}"
+        if not done and _trained(folder) and not (folder / "checkpoints" / "last.ckpt").exists():
+            return f"{what}: nothing was saved"
+        if (folder / "failure.json").exists():
+            return f"{what}: called a failure"
+    if again := attack.start(name, *more).wait():
+        return f"{what}: the same command again ended with status {again}"
+    return "" if _same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
+
+
+def _trained(folder: Path) -> bool:
+    return any(len(path.read_text().splitlines()) > 1 for path in folder.glob("csv/*/metrics.csv"))
+
+
+def _same(one: Path, other: Path | None) -> bool:
+    assert other is not None
+    records = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
+    weights = [torch.load(folder / "checkpoints" / "final.ckpt", weights_only=True)["state_dict"] for folder in (one, other)]
+    equal = all(torch.equal(value, weights[1][key]) for key, value in weights[0].items())
+    return equal and all(records[0][key] == records[1][key] for key in ("metrics", "steps", "epochs"))
+
+
+KINDS: dict[str, tuple[Callable[[Attack, int], Iterator[str]], int]] = {
+    "last_flips": (last_flips, 600),
+    "final_flips": (final_flips, 600),
+    "stops": (stops, 20),
+    "kills": (kills, 6),
+}
+"""By name: the attack, and how many cases of it are tried unless told."""
+
+
+def page() -> str:
+    """The table of docs/reliability.md: a line for each kind, a column for each label."""
+    counts = {path.stem: json.loads(path.read_text()) for path in sorted(COUNTS.glob("*.json"))}
+    lines = ["| kind | " + " | ".join(f"{label}: tried, lost or wrong" for label in counts) + " |"]
+    lines.append("|---" * (len(counts) + 1) + "|")
+    for kind, (attack, _) in KINDS.items():
+        cells = [f"{c[kind]['cases']}, {len(c[kind]['wrong'])}" if kind in c else "" for c in counts.values()]
+        lines.append(f"| {str(attack.__doc__).rstrip('.')} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="which; all unless told")
+    parser.add_argument("--cases", type=int, help="how many of each kind")
+    parser.add_argument("--code", type=Path, default=PROJECT, help="the checkout that is attacked (default: this one)")
+    parser.add_argument("--label", default="now", help="of the counts (default: now)")
+    parser.add_argument("--seed", type=int, default=1, help="of moments and bits")
+    parser.add_argument("--page", action="store_true", help="write docs/reliability.md and attack nothing")
+    options = parser.parse_args()
+    if options.page:
+        head, mark, _ = PAGE.read_text().partition("<!-- counts -->\n")
+        PAGE.write_text(head + mark + page())
+        return 0
+    COUNTS.mkdir(exist_ok=True)
+    path = COUNTS / f"{options.label}.json"
+    counts = json.loads(path.read_text()) if path.exists() else {}
+    with tempfile.TemporaryDirectory(prefix="attack-") as place:
+        attack = Attack(options.code.absolute(), Path(place), random.Random(options.seed))
+        for kind in options.kinds:
+            function, usual = KINDS[kind]
+            wrong, cases = [], options.cases or usual
+            for case, told in enumerate(function(attack, cases), start=1):
+                wrong += [told] if told else []
+                if told or case % 100 == 0 or cases < 100:
+                    print(f"{kind} {case} of {cases}: {told or 'well'}", flush=True)
+            counts[kind] = {"cases": cases, "wrong": wrong}
+            path.write_text(json.dumps(counts, indent=1) + "\n")
+    return any(counts[kind]["wrong"] for kind in options.kinds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

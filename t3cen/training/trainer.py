@@ -1,0 +1,70 @@
+"""Lightning's Trainer for one run: which of its settings are ours, and which would cost a result its exactness."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+from pytorch_lightning.plugins.environments import SLURMEnvironment
+
+from t3cen.training.callbacks import Bar, PlainProgress
+from t3cen.training.loggers import csv_logger
+from t3cen.training.mirror import Mirror
+
+REFUSED = {
+    "sync_batchnorm": "would take the group for the channels of group batch norms",
+    "overfit_batches": "would replace the order of the training items",
+    "fast_dev_run": "trains next to nothing and keeps no checkpoint; scale=smoke is the short run",
+    "barebones": "would leave out checkpoints and logs",
+    "reload_dataloaders_every_n_epochs": "would lose the place in the epoch that a stopped run goes on from",
+}
+"""Settings of Lightning's Trainer that a run cannot have, and why."""
+
+
+def make_trainer(
+    settings: Mapping[str, Any],
+    folder: Path,
+    callbacks: list[pl.Callback],
+    *,
+    batches: int,
+    copy: Mirror | None,
+    deterministic: bool | str,
+) -> pl.Trainer:
+    """A trainer that leaves checkpoints to `callbacks`, signals to this process and requeueing to the launcher.
+
+    Args:
+        settings: `trainer` of a composed configuration.
+        folder: of the run.
+        batches: training batches of an epoch.
+        copy: a second place for metrics, or None.
+        deterministic: of Lightning's Trainer.
+
+    Raises:
+        ValueError: a setting that a run cannot have.
+    """
+    own: dict[str, Any] = {
+        "default_root_dir": folder,
+        "logger": [csv_logger(folder), *([copy] if copy is not None else [])],
+        "callbacks": [Bar() if sys.stderr.isatty() else PlainProgress(), *callbacks],
+        "plugins": [SLURMEnvironment(auto_requeue=False)] if SLURMEnvironment.detect() else None,
+        "enable_progress_bar": False,  # Lightning's, one for each epoch
+        "enable_checkpointing": False,
+        "enable_model_summary": False,
+        "num_sanity_val_steps": 0,
+        "use_distributed_sampler": False,
+        "deterministic": deterministic,
+    }
+    for key, why in REFUSED.items():
+        if settings.get(key):
+            raise ValueError(f"trainer.{key}={settings[key]} {why}; leave it out")
+    if taken := sorted(own.keys() & settings.keys()):
+        raise ValueError(f"trainer.{taken[0]} is set by the project itself; leave it out")
+    if not isinstance(settings.get("val_check_interval"), int | float | None):
+        raise ValueError(
+            f"trainer.val_check_interval={settings['val_check_interval']!r} is a time, after which a stopped run would validate "
+            "at other steps; give a number of batches or a share of an epoch"
+        )
+    return pl.Trainer(**{"log_every_n_steps": min(50, batches), **settings}, **own)
