@@ -124,7 +124,8 @@ def _transformed(f: Tensor, orders: list[int], name: Name, transposed: bool, lik
     batch, _, channels, *plane = f.shape
     wide, rows = like.shape[1], rank(orders)
     out = f.new_empty(batch, rows, wide, *plane, dtype=like.dtype)
-    out[:, :, channels:] = 0
+    if channels < wide:
+        out[:, :, channels:] = 0
     f = f.to(torch.promote_types(f.dtype, like.dtype))
     apply(f.flatten(2), orders, name, transposed, out[:, :, :channels].flatten(2))
     return out.flatten(1, 2)

@@ -54,10 +54,13 @@ def _group_transform(f: Tensor, orders: list[int], name: Name, transposed: bool,
         return apply(f, orders, name, transposed)
     f = f.to(transform.exact(f.dtype))
     many, _, count = f.shape
-    few = count >= LEAST_COUNT and f.numel() >= LEAST_SIZE
-    kernel = columns.compiled(Transform(tuple(orders), name, transposed, count), f.dtype) if few else None
+    kernel = None
+    if count >= LEAST_COUNT and f.numel() >= LEAST_SIZE:
+        kernel = columns.compiled(Transform(tuple(orders), name, transposed, count), f.dtype)
     if kernel is None:
-        return transform.reference(f, orders, name, transposed, rows_first)
+        # All as one function, whose numbers are many.
+        rows = apply(f.transpose(0, 1).reshape(1, f.shape[1], many * count), orders, name, transposed)[0].unflatten(1, (many, count))
+        return rows if rows_first else rows.transpose(0, 1).contiguous()
     if not rows_first:
         return kernel(f)
     out = f.new_empty(kernel.rows, many, count)
