@@ -52,12 +52,12 @@ def test_settings_count_and_not_their_spelling(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("scale", "experiment", "seed"), [("laptop", "mnist_h4", 1999), ("smoke", "mnist_h3", 1999), ("smoke", "mnist_h4", 2001)]
+    ("scale", "name", "seed"), [("laptop", "mnist_h4", 1999), ("smoke", "mnist_h3", 1999), ("smoke", "mnist_h4", 2001)]
 )
-def test_missing_runs_are_named_with_the_command_that_trains_them(tmp_path, scale, experiment, seed):
+def test_missing_runs_are_named_with_the_command_that_trains_them(tmp_path, scale, name, seed):
     _record(tmp_path, "mnist_h4", 1999)
-    with pytest.raises(FileNotFoundError, match=rf"train.py --multirun experiment={experiment} seed={seed} scale={scale}"):
-        Runs(scale, str(tmp_path)).get([experiment], [seed])
+    with pytest.raises(FileNotFoundError, match=rf"train.py --multirun experiment={name} seed={seed} scale={scale}"):
+        Runs(scale, str(tmp_path)).get([name], [seed])
 
 
 def test_records_of_another_configuration_do_not_count(tmp_path):

@@ -213,7 +213,7 @@ def test_exported_with_a_dynamic_batch(lifting):
     program = torch.export.export(lifting, (images(2),), dynamic_shapes=({0: Dim.DYNAMIC},)).module()
     for batch in (2, 5):
         torch.testing.assert_close(program(images(batch, seed=1)), lifting(images(batch, seed=1)))
-    with pytest.raises(RuntimeError, match=r"RGB values must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"RGB values must lie in \[0, 1\]"):
         program(images() + 1)
 
 
@@ -224,7 +224,7 @@ def test_traced_whole_by_the_compiler(lifting):
     torch.testing.assert_close(compiled(rgb), lifting(rgb))
     gradients = [torch.autograd.grad(f(rgb).square().sum(), rgb)[0] for f in (compiled, lifting)]
     torch.testing.assert_close(*gradients)
-    with pytest.raises(RuntimeError, match=r"RGB values must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"RGB values must lie in \[0, 1\]"):
         compiled((images() + 1).requires_grad_())
 
 
