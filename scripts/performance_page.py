@@ -1,0 +1,51 @@
+"""The measured part of docs/performance.md, from docs/performance/*.json.
+
+python scripts/benchmark.py networks --json docs/performance/resnet18.json     measures, and writes one of these files
+python scripts/performance_page.py                                             writes the tables of all of them into the page
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmark import COLUMNS
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+MARK = "<!-- measured -->\n"
+LEFT_OUT = {"rounds", "arithmetic_floor", "traffic_floor", "imports"}
+
+
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    """The rows of one suite as a Markdown table, columns that none of them has left out."""
+    used = {key: column for key, column in COLUMNS.items() if key not in LEFT_OUT and any(key in row for row in rows)}
+    lines = ["| | " + " | ".join(title for title, _ in used.values()) + " |", "|---|" + "---|" * len(used)]
+    for row in rows:
+        cells = (form(row[key]) if key in row else "" for key, (_, form) in used.items())
+        lines.append(f"| {row['case']} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def section(found: dict[str, Any]) -> str:
+    """One file: its command, its machine, a table for each of its suites."""
+    where = found["machine"]
+    words = [word for word in found["command"] if word != "--json" and not word.endswith(".json")]
+    lines = [f"`python scripts/benchmark.py {' '.join(words)}`", ""]
+    gpu = f", {where['gpu']}" if where["gpu"] else ""
+    lines += [
+        f"{where['cpu']}{gpu}, {where['threads']} threads, {where['simd']}; PyTorch {where['torch']}; commit {where['commit']}.",
+        "",
+    ]
+    for suite in dict.fromkeys(row["suite"] for row in found["rows"]):
+        lines += [*table([row for row in found["rows"] if row["suite"] == suite]), ""]
+    return "\n".join(lines)
+
+
+def page(text: str, folder: Path = DOCS / "performance") -> str:
+    """The text of the page with what is behind the mark made anew."""
+    sections = [section(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(folder.glob("[!.]*.json"))]
+    return text.partition(MARK)[0] + MARK + "\n" + "\n".join(sections)
+
+
+if __name__ == "__main__":
+    target = DOCS / "performance.md"
+    target.write_text(page(target.read_text(encoding="utf-8")), encoding="utf-8")
