@@ -59,9 +59,8 @@ def _group_transform(f: Tensor, orders: list[int], name: Name, transposed: bool,
         kernel = columns.compiled(Transform(tuple(orders), name, transposed, count), f.dtype)
     if kernel is None:
         # All as one function, whose numbers are many.
-        rows = apply(f.transpose(0, 1).reshape(1, f.shape[1], many * count), orders, name, transposed)[0].unflatten(
-            1, (many, count)
-        )
+        together = f.transpose(0, 1).reshape(1, -1, many * count)
+        rows = apply(together, orders, name, transposed)[0].unflatten(1, (many, count))
         return rows if rows_first else rows.transpose(0, 1).contiguous()
     if not rows_first:
         return kernel(f)
