@@ -19,7 +19,7 @@ from t3cen.data.between import between_steps
 from t3cen.data.module import ColorData
 from t3cen.data.shifts import line_step_jitter, step_jitter
 from t3cen.experiments.identity import config_hash
-from t3cen.experiments.record import cut_short
+from t3cen.experiments import record as records
 from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.models.network import Network
@@ -40,9 +40,6 @@ from t3cen.training.sittings import sit_down
 from t3cen.training.trainer import make_trainer
 
 log = logging.getLogger(__name__)
-
-SCHEMA = 1
-
 
 def run(job: Job) -> Path:
     """Train and test what `job` describes, unless its folder already holds its result.
@@ -81,7 +78,7 @@ def run(job: Job) -> Path:
         finally:
             if copy is not None:
                 copy.finish(record)
-        write_json(result, {**record, "overrides": list(job.overrides)})
+        write_json(result, records.sealed({**record, "overrides": list(job.overrides)}))
         tidy(folder)
         return result
 
@@ -198,7 +195,7 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         sittings = sit_down(folder, code, data.provenance, goes_on=resume is not None)
     trainer.fit(task, data, ckpt_path=resume)
     steps, epochs = trainer.global_step, trainer.current_epoch
-    if short := cut_short(config, steps, epochs):
+    if short := records.cut_short(config, steps, epochs):
         raise ValueError(f"training ended after {short}; give it less to do (trainer.max_epochs, max_steps) or more time")
     checkpoints.save_trained(trainer)
     if data.validation_names:
@@ -212,7 +209,6 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         sealed.save({"state_dict": task.state_dict()}, directory / FINAL)
     device = trainer.strategy.root_device
     return {
-        "schema": SCHEMA,
         "status": "finished",
         "name": config["name"],
         "scale": config["scale"],
