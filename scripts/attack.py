@@ -46,8 +46,8 @@ for bit in flips:
 READ_FINAL = """
 import json, sys
 from pathlib import Path
-from torch import nn
-from t3cen.figures.networks import load_weights
+try: from t3cen import load
+except ImportError: from before import load
 path, flips = Path(sys.argv[1]) / "final.ckpt", json.loads(sys.argv[2])
 whole = path.read_bytes()
 class Taker(nn.Module):
