@@ -17,6 +17,9 @@ _OPTIONAL: dict[str, type | tuple[type, ...]] = {
     "parameters": int, "macs": int, "peak_memory_bytes": int, "step_seconds": (int, float), "wall_seconds": (int, float),
     "dirty": bool, "sittings": list, "started": str, "finished": str, "device": str,
 }  # fmt: skip
+_SPELLED: dict[type | tuple[type, ...], str] = {
+    str: "a text", int: "a whole number", (int, float): "a number", bool: "true or false", dict: "a mapping", list: "a list",
+}  # fmt: skip
 _PARTIAL = ("limit_train_batches", "accumulate_grad_batches", "limit_val_batches", "limit_test_batches")
 """Settings of Lightning's Trainer under which counts do not follow from the sizes of the sets."""
 
@@ -64,10 +67,10 @@ def _is(value: Any, kind: type | tuple[type, ...]) -> bool:
 def _check_kinds(content: Mapping[str, Any]) -> None:
     for key, kind in _KINDS.items():
         if not _is(content.get(key), kind):
-            raise BadRecord(f"{key!r} is missing or not a {kind}")
+            raise BadRecord(f"{key!r} is missing or not {_SPELLED[kind]}")
     for key, wanted in _OPTIONAL.items():
         if content.get(key) is not None and not _is(content[key], wanted):
-            raise BadRecord(f"{key!r} is {content[key]!r}, not a {wanted}")
+            raise BadRecord(f"{key!r} is {content[key]!r}, not {_SPELLED[wanted]}")
         if _is(content.get(key), (int, float)) and content[key] < 0:
             raise BadRecord(f"{key!r} is {content[key]}, less than nothing")
     for key in ("steps", "epochs"):

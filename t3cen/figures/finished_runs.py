@@ -24,6 +24,7 @@ from t3cen.results.cells import SOURCES, comparable, finished
 from t3cen.results.records import load
 from t3cen.training.job import environment
 
+
 @dataclass(frozen=True)
 class Runs:
     """Where runs lie, at which scale, and whether missing ones are trained.

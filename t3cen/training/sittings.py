@@ -26,7 +26,8 @@ def sit_down(folder: Path, code: Mapping[str, Any], data: Mapping[str, Any], *, 
         goes_on: whether from a checkpoint, so that earlier sittings are part of the result.
 
     Returns:
-        all sittings that are part of the result, this one last: `started`, `commit`, `dirty`, `code_hash`, and `data`, of `data_hash`.
+        all sittings that are part of the result, this one last: `started`, `commit`, `dirty`, `code_hash`, and `data`, the
+            `identity.data_hash` of its data.
 
     Raises:
         ValueError: the checkpoint is of other code or other data; the message says what changed.

@@ -59,7 +59,7 @@ def test_figures_draw_the_network_of_the_file_or_refuse_it(made):
     assert torch.equal(loaded.normalize.mean, saved.normalize.mean)
     assert told == f"weights of {path}"
     for asked in ({"group": "h4"}, {"group": "h3", "width": 16}, {"group": "h3", "width": 8, "cover": "sine"}):
-        with pytest.raises(ValueError, match="holds another network: its (group|width|cover) is"):
+        with pytest.raises(ValueError, match=r"holds another network: its (group|width|cover) is"):
             network("resnet18", checkpoint=str(path), **asked)
 
 
@@ -75,7 +75,7 @@ def test_files_of_others_are_refused_and_not_executed(made, capsys):
     with pytest.raises(ValueError, match="does not say what its network is"):
         t3cen.load(path)
     sealed.save({**content, "network": {**content["network"], "backbone": "os.system"}}, path)
-    with pytest.raises(ValueError, match="makes no such network: unknown network 'os.system'"):
+    with pytest.raises(ValueError, match=r"makes no such network: unknown network .os\.system."):
         t3cen.load(path)
     sealed.save({**content, "network": Evil()}, path)
     with pytest.raises(ValueError, match="holds more than weights and plain values"):
@@ -94,6 +94,6 @@ def test_weights_of_another_network_are_refused(made):
 def test_importing_the_package_imports_nothing_else():
     code = "import sys, t3cen; t3cen.load; sys.exit(bool({'torch', 'numpy', 't3cen.training'} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", code], check=True)
-    import t3cen.training.final  # noqa: F401
+    import t3cen.training.final
 
     assert callable(t3cen.load)
