@@ -15,6 +15,7 @@ import json
 import os
 import random
 import signal
+import string
 import subprocess
 import sys
 import tempfile
@@ -32,31 +33,38 @@ SETTINGS = (
     "data.test_size=64", "trainer.max_steps=-1", "trainer.max_epochs=25", "trainer.accelerator=cpu",
 )  # fmt: skip
 ASKS = {signal.SIGINT: 130, signal.SIGTERM: 75, signal.SIGUSR2: 75}
-READ_LAST = """
+CHANGED = """
 import json, sys
 from pathlib import Path
+path, changes, more = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3:]
+folder, whole = path.parent, path.read_bytes()
+def changed():
+    for at, value in changes:
+        path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+        yield
+"""
+READ_LAST = """
 from t3cen.training.checkpoints import resume_point
-folder, flips, identity = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
-path = folder / "last.ckpt"
-whole = path.read_bytes()
-for bit in flips:
-    path.write_bytes(whole[: bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1 :])
-    print(resume_point(folder, identity) != folder / "previous.ckpt")
+for _ in changed():
+    print(resume_point(folder, *more) != folder / "previous.ckpt")
 """
 READ_FINAL = """
-import json, sys
-from pathlib import Path
-from torch import nn
-from t3cen.figures.networks import load_weights
-path, flips = Path(sys.argv[1]) / "final.ckpt", json.loads(sys.argv[2])
-whole = path.read_bytes()
-class Taker(nn.Module):
-    def load_state_dict(self, weights): pass
-for bit in flips:
-    path.write_bytes(whole[: bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1 :])
-    try: load_weights(Taker(), path)
-    except Exception: print(False)
+from t3cen import load
+load(path)
+for _ in changed():
+    try: load(path)
+    except ValueError: print(False)
     else: print(True)
+"""
+READ_RECORD = """
+from t3cen.results import load
+[before] = load(folder).records
+for _ in changed():
+    try: found = load(folder)
+    except Exception: print(True); continue
+    same = [record.content for record in found.records] == [before.content]
+    named = not found.records and [item.path for item in found.refused if item.reason] == [path]
+    print(not (same or named))
 """
 
 
@@ -103,28 +111,42 @@ class Attack:
         return next((self.place / name).rglob("previous.ckpt")).parent
 
 
-def flips(attack: Attack, cases: int, program: str, folder: Path, name: str, *more: str) -> Iterator[str]:
-    """One bit of a file after the other, read by a program that prints whether it took the file for whole."""
-    bits = [attack.chance.randrange(8 * (folder / name).stat().st_size) for _ in range(cases)]
-    command = [sys.executable, "-c", program, str(folder), json.dumps(bits), *more]
+def flips(
+    attack: Attack, cases: int, program: str, path: Path, *more: str, characters: bool = False
+) -> Iterator[str]:
+    """One bit of a file (or, every other time, one character) after the other, read by a program that prints what it took."""
+    whole, chance = path.read_bytes(), attack.chance
+    places = [chance.randrange(len(whole)) for _ in range(cases)]
+    values = [
+        chance.choice(string.printable.encode()) if characters and case % 2 else whole[at] ^ 1 << chance.randrange(8)
+        for case, at in enumerate(places)
+    ]
+    changes = list(zip(places, values, strict=True))
+    command = [sys.executable, "-c", CHANGED + program, str(path), json.dumps(changes), *more]
     done = subprocess.run(command, env=attack.environment, cwd=attack.code, capture_output=True, text=True, check=False)
+    path.write_bytes(whole)
     answers = done.stdout.split()
     if len(answers) != cases:
-        raise SystemExit(f"the reader of {name} broke off:\n{done.stderr}")
-    for bit, accepted in zip(bits, answers, strict=True):
-        yield f"bit {bit} of {name} went unnoticed" if accepted == "True" else ""
+        raise SystemExit(f"the reader of {path.name} broke off:\n{done.stderr}")
+    for (at, value), accepted in zip(changes, answers, strict=True):
+        yield f"byte {at} of {path.name}, made {value}, went unnoticed" if accepted == "True" else ""
 
 
 def last_flips(attack: Attack, cases: int) -> Iterator[str]:
     """`last.ckpt` with one bit changed: the one before it must be gone on from."""
     folder = attack.stopped()
     identity = torch.load(folder / "last.ckpt", weights_only=True)["config_hash"]
-    return flips(attack, cases, READ_LAST, folder, "last.ckpt", identity)
+    return flips(attack, cases, READ_LAST, folder / "last.ckpt", identity)
 
 
 def final_flips(attack: Attack, cases: int) -> Iterator[str]:
     """`final.ckpt` with one bit changed: it must be refused."""
-    return flips(attack, cases, READ_FINAL, attack.alone()[0] / "checkpoints", "final.ckpt")
+    return flips(attack, cases, READ_FINAL, attack.alone()[0] / "checkpoints" / "final.ckpt")
+
+
+def record_flips(attack: Attack, cases: int) -> Iterator[str]:
+    """`result.json` with one bit or one character changed: it must be refused by name, or say the same as before."""
+    return flips(attack, cases, READ_RECORD, attack.alone()[0] / "result.json", characters=True)
 
 
 def stops(attack: Attack, cases: int) -> Iterator[str]:
@@ -178,6 +200,7 @@ def _same(one: Path, other: Path | None) -> bool:
 KINDS: dict[str, tuple[Callable[[Attack, int], Iterator[str]], int]] = {
     "last_flips": (last_flips, 600),
     "final_flips": (final_flips, 600),
+    "record_flips": (record_flips, 3000),
     "stops": (stops, 20),
     "kills": (kills, 6),
 }

@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     page = options.to or options.outputs / "report.html"
     generated = f"Written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC from {len(results.records)} results"
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(render(options.outputs, results, page, generated), encoding="utf-8")
+    page.write_text(render(options.outputs, results, page, generated), encoding="utf-8", errors="backslashreplace")
     print(f"{page} ({page.stat().st_size / 1e6:.1f} MB, {len(results.records)} results, {len(results.refused)} refused)")
     return 0
 

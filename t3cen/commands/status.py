@@ -20,7 +20,7 @@ from t3cen.commands import parser_of
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.experiments.schema import Table, get_table
 from t3cen.results.plan import STEP_TIMES, Clock, step_times
-from t3cen.results.records import load
+from t3cen.results.records import Results, load, printable
 from t3cen.results.states import State, state_of
 from t3cen.training.files import write_json
 
@@ -71,7 +71,7 @@ def print_table(table: Table, states: States, clock: Clock) -> None:
     for run in runs_of(table):
         for seed in table.seeds:
             if (state := states[run.name, seed]).reason:
-                console.print(f"[{COLORS[state.kind]}]{state.kind}[/] {run.name} seed {seed}: {escape(state.reason)}")
+                console.print(f"[{COLORS[state.kind]}]{state.kind}[/] {run.name} seed {seed}: {escape(printable(state.reason))}")
 
 
 def hours_left(names: Iterable[tuple[str, int]], states: States, clock: Clock, *, whole: bool) -> tuple[float, int]:
@@ -153,7 +153,8 @@ def main(arguments: list[str]) -> int:
         runs = {run.name: run for table in chosen for run in runs_of(table)}
         measure(runs.values(), options.scale, options.outputs)
     clock = Clock(options.scale, options.device)
-    clock.learn(load(options.outputs).records if options.outputs.is_dir() else ())
+    results = load(options.outputs) if options.outputs.is_dir() else Results((), ())
+    clock.learn(results.records)
     for device, scales in step_times(options.outputs).items():
         for name, seconds in scales.get(options.scale, {}).items():
             clock.add(device, name, seconds)
@@ -161,6 +162,10 @@ def main(arguments: list[str]) -> int:
     if options.table and not options.plan:
         print_table(chosen[0], states, clock)
     print_summary(chosen, states, clock, whole=options.plan)
+    told = {state.folder for state in states.values()} if options.table and not options.plan else set()
+    for item in results.refused:
+        if item.path.parent not in told:
+            console.print(f"[red]refused[/] {escape(str(item))}", soft_wrap=True)
     return 0
 
 

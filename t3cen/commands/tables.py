@@ -45,6 +45,8 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(
             f"t3cen tables: {options.outputs} has no results at scale {options.scale}, only at {', '.join(scales)}; see --scale\n"
         )
+    for item in results.refused:
+        sys.stderr.write(f"t3cen tables: refused {item}\n")
     cells = Cells(results, options.scale, options.source, mix_code=options.mix_code)
     sys.stdout.write(render([build(table, cells, options.outputs, results.refused) for table in chosen], options.format))
     return 0

@@ -16,6 +16,7 @@ from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from t3cen.experiments.identity import setting_hash
 from t3cen.experiments.names import register
@@ -34,6 +35,15 @@ def _file(path: Path) -> tuple[str | None, dict[str, Any]]:
     text = path.read_text(encoding="utf-8")
     header = _HEADER.search(text)
     return header and header[1], OmegaConf.to_container(OmegaConf.create(text), resolve=False)  # type: ignore[return-value]
+
+
+def contribution(path: Path, conf: Path) -> dict[str, Any]:
+    """What one file of `conf` says, unresolved, at its place in the composed configuration."""
+    header, content = _file(path)
+    places = path.parent.relative_to(conf).parts if header is None else () if header == "_global_" else header.split(".")
+    for place in reversed(places):
+        content = {place: content}
+    return content
 
 
 def _layers(conf: Path, group: str, option: str, package: str | None) -> Iterator[dict[str, Any]]:
@@ -123,7 +133,7 @@ def todays_setting(name: str, scale: str, changes: tuple[str, ...] = (), conf: P
         if changes:
             return setting_hash(compose_with([f"experiment={name}", f"scale={scale}", *changes], conf))
         return setting_hash(compose(run, scale, conf))
-    except (HydraException, FileNotFoundError):
+    except (HydraException, OmegaConfBaseException, OSError, TypeError, ValueError):  # whatever changes a record may name
         return None
 
 

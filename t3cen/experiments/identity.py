@@ -20,6 +20,11 @@ def data_identity(provenance: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in provenance.items() if key not in _PLACES}
 
 
+def data_hash(provenance: Mapping[str, Any]) -> str:
+    """SHA-256 of `data_identity`, the same for a provenance and for its copy read back from JSON."""
+    return digest(json.loads(json.dumps(data_identity(provenance))))
+
+
 def is_neutral(override: str) -> bool:
     """Whether a line of the command line (`trainer.accelerator=cpu`) leaves the run the one it would be without it."""
     parts = override.lstrip("+~").partition("=")[0].split(".")
@@ -44,14 +49,15 @@ def config_hash(config: Mapping[str, Any]) -> str:
         TypeError: a value that JSON cannot hold (a path, a DictConfig): resolve the configuration to plain values first.
         ValueError: a NaN or an infinity.
     """
-    return _digest(_essence(config, NEUTRAL))
+    return digest(_essence(config, NEUTRAL))
 
 
 def setting_hash(config: Mapping[str, Any]) -> str:
     """`config_hash` without the seeds: equal for the repetitions of one setting, and only for them."""
-    return _digest(_essence(config, NEUTRAL | {"seed"}))
+    return digest(_essence(config, NEUTRAL | {"seed"}))
 
 
-def _digest(content: Mapping[str, Any]) -> str:
+def digest(content: Mapping[str, Any]) -> str:
+    """SHA-256 of plain values, whatever the order of their keys. Raises as `config_hash`."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

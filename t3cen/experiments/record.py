@@ -1,22 +1,23 @@
 """A `result.json`: a whole, consistent record of a finished run, or refused with its reason."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from t3cen.experiments import code
-from t3cen.experiments.identity import config_hash, data_identity, is_neutral, setting_hash
+from t3cen.experiments import code, plain_json
+from t3cen.experiments.consistency import BadRecord, check, check_place, cut_short
+from t3cen.experiments.identity import data_identity, digest, is_neutral, setting_hash
+
+__all__ = ["RESULT", "SCHEMA", "BadRecord", "Record", "cut_short", "read", "sealed"]
 
 RESULT = "result.json"
-SCHEMA = 1
-
-
-class BadRecord(ValueError):
-    """A `result.json` that cannot be trusted; the message says why."""
+SCHEMA = 2
+UNSEALED = 1
+"""The schema of records without a digest of themselves."""
+DIGEST = "digest"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class Record:
         return self.content.get("commit") or "unknown"
 
     @property
+    def commits(self) -> tuple[str, ...]:
+        """The commit of every sitting, each once."""
+        return tuple(dict.fromkeys(sitting["commit"] for sitting in self.content.get("sittings") or ())) or (self.commit,)
+
+    @property
     def dirty(self) -> bool:
         return bool(self.content.get("dirty", False))
 
@@ -90,79 +96,34 @@ class Record:
         return json.dumps(data_identity(self.content["data_provenance"]), sort_keys=True)
 
 
-def _no_nan(text: str) -> float:
-    raise BadRecord(f"it holds {text}")
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as it is written: its values as JSON holds them, checked as `read` does, with a digest of all of them.
+
+    Raises:
+        BadRecord: it would be refused.
+    """
+    plain = json.loads(json.dumps({**content, "schema": SCHEMA}, allow_nan=False))
+    check(plain)
+    return {**plain, DIGEST: digest(plain)}
 
 
 def read(path: Path) -> Record:
     """The record at `path`.
 
     Raises:
-        BadRecord: no file, not JSON, another schema, keys missing or of another kind, a NaN, training cut short, a test set
-            that does not add up, or a hash that is not that of its configuration.
+        BadRecord: no file, not plain JSON, another schema, a record that contradicts itself or the folder it lies in
+            (`t3cen.experiments.consistency`), or one that is not what was written.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_nan)
-    except OSError as error:
-        raise BadRecord(f"it cannot be read ({error.strerror})") from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise BadRecord(f"it is not whole JSON ({error})") from error
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        raise BadRecord(f"it has schema {content.get('schema') if isinstance(content, dict) else None!r}, {SCHEMA} expected")
-    _check_keys(content)
-    if content.get("status", "finished") != "finished":
-        raise BadRecord(f"its status is {content['status']!r}, not finished")
-    if short := cut_short(content["config"], content.get("steps"), content.get("epochs")):
-        raise BadRecord(f"it is partial: {short}")
-    for name, values in content["metrics"]["test"].items():
-        _check_test(name, values)
-    if content["config_hash"] != config_hash(content["config"]):
-        raise BadRecord("its config_hash is not that of its configuration")
+        content = plain_json.read(path)
+    except plain_json.BadFile as error:
+        raise BadRecord(str(error)) from error
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if isinstance(schema, bool) or schema not in (UNSEALED, SCHEMA):
+        raise BadRecord(f"it has schema {schema!r}, {UNSEALED} or {SCHEMA} expected")
+    check(content)
+    check_place(content, path)
+    written = content.pop(DIGEST, None)
+    if written != digest(content) and (schema == SCHEMA or written is not None):
+        raise BadRecord("it was changed since it was written: its digest is another" if written else "it has lost its digest")
     return Record(path, content)
-
-
-def _check_keys(content: Mapping[str, Any]) -> None:
-    kinds: dict[str, type | tuple[type, ...]] = {
-        "name": str, "scale": str, "seed": int, "metrics": dict, "config": dict, "config_hash": str, "data_provenance": dict,
-    }  # fmt: skip
-    for key, kind in kinds.items():
-        if not isinstance(content.get(key), kind):
-            raise BadRecord(f"{key!r} is missing or not a {kind}")
-    optional: dict[str, type | tuple[type, ...]] = {
-        "overrides": list, "versions": dict, "commit": str, "code_hash": str, "code": dict, "steps": int, "epochs": int,
-        "parameters": int, "macs": int, "step_seconds": (int, float),
-    }  # fmt: skip
-    for key, kind in optional.items():
-        if content.get(key) is not None and not isinstance(content[key], kind):
-            raise BadRecord(f"{key!r} is {content[key]!r}, not a {kind}")
-    if not all(isinstance(line, str) for line in content.get("overrides") or ()):
-        raise BadRecord("'overrides' holds what is no line of a command line")
-    if not isinstance(content["data_provenance"].get("source"), str):
-        raise BadRecord("data_provenance names no source")
-    if not isinstance(content["metrics"].get("test"), dict) or not content["metrics"]["test"]:
-        raise BadRecord("it has no test results")
-    trainer = content["config"].get("trainer", {})
-    if not isinstance(trainer, dict):
-        raise BadRecord(f"its configuration has the trainer {trainer!r}")
-    for key in ("max_steps", "max_epochs"):
-        if not isinstance(trainer.get(key, 0), int | None):
-            raise BadRecord(f"its configuration has the trainer.{key} {trainer[key]!r}")
-
-
-def cut_short(config: Mapping[str, Any], steps: int | None, epochs: int | None) -> str:
-    """`2 of 3 epochs`, where training ended before either of the lengths its trainer was given; nothing where it did not."""
-    trainer = config.get("trainer", {})
-    ways = {"steps": (steps, trainer.get("max_steps")), "epochs": (epochs, trainer.get("max_epochs"))}
-    planned = {unit: (done, length) for unit, (done, length) in ways.items() if done is not None and (length or 0) > 0}
-    if any(done >= length for done, length in planned.values()):
-        return ""
-    return ", ".join(f"{done} of {length} {unit}" for unit, (done, length) in planned.items())
-
-
-def _check_test(name: str, values: Mapping[str, Any]) -> None:
-    try:
-        error, correct, total = float(values["error"]), int(values["correct"]), int(values["total"])
-    except (KeyError, TypeError, ValueError) as reason:
-        raise BadRecord(f"test set {name!r} lacks error, correct or total ({reason!r})") from reason
-    if not (total > 0 and 0 <= correct <= total and math.isclose(error, 1 - correct / total, abs_tol=1e-6)):
-        raise BadRecord(f"test set {name!r} does not add up: error {error}, {correct} of {total} correct")

@@ -4,6 +4,7 @@ A row is a network, a column a data set and one of its test sets. `docs/results.
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -18,6 +19,7 @@ TABLE_DIR = conf_dir() / "table"
 METRICS = ("error", "accuracy")
 KINDS = ("trained", "measured", "settings")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 _T = TypeVar("_T")
 
 
@@ -97,6 +99,8 @@ def _build(cls: type[_T], entry: Any, where: str, **given: Any) -> _T:
     """`cls(**entry)`, with an error that says which key of which file is wrong."""
     if not isinstance(entry, Mapping):
         raise ValueError(f"{where}: a mapping expected, got {entry!r}")
+    if "set" in entry:
+        entry = {**entry, "set": _number(entry["set"])}
     known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
     for key in entry:
         if key not in known:
@@ -140,11 +144,22 @@ def _row(entry: Mapping[str, Any], where: str) -> Row:
     return _build(Row, entry, f"{where}: row {entry.get('name')!r}", published=tuple(entry.get("published", ())))
 
 
+def _number(value: Any) -> Any:
+    """YAML 1.1 takes `3e-3` for a text, and the command line takes it for a number."""
+    if isinstance(value, Mapping):
+        return {key: _number(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_number(item) for item in value]
+    return float(value) if isinstance(value, str) and _FLOAT.fullmatch(value) else value
+
+
 def _check(table: Table, where: str) -> None:
     if table.kind not in KINDS:
         raise ValueError(f"{where}: kind {table.kind!r} is none of {', '.join(KINDS)}")
     if table.kind == "trained" and not table.seeds:
         raise ValueError(f"{where}: a trained table needs seeds")
+    if not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in table.seeds):
+        raise ValueError(f"{where}: seeds are whole numbers, got {', '.join(map(repr, table.seeds))}")
     if len(set(table.seeds)) != len(table.seeds):
         raise ValueError(f"{where}: a seed is listed twice in {', '.join(map(str, table.seeds))}")
     for section in table.sections:

@@ -13,17 +13,16 @@ from typing import Any
 
 import torch
 
+import t3cen
 from t3cen.experiments.composition import todays_setting
 from t3cen.experiments.identity import setting_hash
 from t3cen.experiments.record import Record
-from t3cen.figures.networks import load_weights
+from t3cen.experiments.trusted import trusted
 from t3cen.models.network import Network
 from t3cen.project import command
 from t3cen.results.cells import SOURCES, comparable, finished
 from t3cen.results.records import load
 from t3cen.training.job import environment
-
-CHECKPOINT = "checkpoints/final.ckpt"
 
 
 @dataclass(frozen=True)
@@ -143,16 +142,18 @@ def trained_network(record: Record) -> tuple[Network, Any]:
 
     Raises:
         FileNotFoundError: the checkpoint is gone.
+        ValueError: the checkpoint is damaged or of another run, or the record's configuration names what conf/ does not.
     """
-    from t3cen.training.run import make_data, make_network
+    from t3cen.training import final
+    from t3cen.training.run import make_data
 
-    checkpoint = record.path.parent / CHECKPOINT
+    checkpoint = record.path.parent / final.FINAL
     if not checkpoint.exists():
-        raise FileNotFoundError(f"{record.path} has no {CHECKPOINT} beside it; the figure needs the weights")
-    data = make_data(record.config)
-    network = make_network(record.config, data)
-    load_weights(network, checkpoint)
-    return network.eval(), data
+        raise FileNotFoundError(f"{record.path} has no {final.FINAL} beside it; the figure needs the weights")
+    saved, _ = final.read(checkpoint)
+    if saved.config_hash != record.content["config_hash"]:
+        raise ValueError(f"{checkpoint} holds the weights of another run than {record.path}")
+    return t3cen.load(checkpoint), make_data(trusted(record.config, "data", "augment"))
 
 
 @torch.no_grad()

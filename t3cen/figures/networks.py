@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+import t3cen
 from t3cen.models import build
 from t3cen.models.network import Network
-from t3cen.training import sealed
+from t3cen.training import final
 
 
 def network(
@@ -27,35 +29,24 @@ def network(
     """A network in eval mode and a phrase for its weights, `"random weights"` or `"weights of <checkpoint>"`.
 
     Args:
-        backbone, group, family, num_classes, options: of `t3cen.models.build`.
-        seed: of the random weights.
+        backbone, group, family, options: of `t3cen.models.build`.
+        num_classes, seed: of a network with random weights.
         checkpoint: of a run of the same network (`checkpoints/final.ckpt`), or None.
 
     Raises:
-        ValueError: the checkpoint is of another network.
+        ValueError: the checkpoint is damaged, or of another network.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        made = build(backbone, group, num_classes, family=family, **options)
     if checkpoint is None:
-        return made.eval(), "random weights"
-    load_weights(made, Path(checkpoint))
-    return made.eval(), f"weights of {checkpoint}"
-
-
-def load_weights(made: nn.Module, checkpoint: Path) -> None:
-    """Put a training run's weights into a network of the same shape.
-
-    Raises:
-        ValueError: names or shapes of the weights do not agree, or the file is damaged.
-    """
-    prefix = "network."
-    saved = sealed.load(checkpoint)["state_dict"]
-    weights = {name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)}
-    try:
-        made.load_state_dict(weights)
-    except RuntimeError as error:
-        raise ValueError(f"{checkpoint} holds the weights of another network: {error}") from error
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return build(backbone, group, num_classes, family=family, **options).eval(), "random weights"
+    saved, _ = final.read(Path(checkpoint))
+    usual = {name: parameter.default for name, parameter in inspect.signature(build).parameters.items()}
+    had = {**usual, **saved.arguments, "backbone": saved.backbone}
+    for name, asked in {"backbone": backbone, "group": group, "family": family, **options}.items():
+        if had[name] != asked:
+            raise ValueError(f"{checkpoint} holds another network: its {name} is {had[name]!r}, {asked!r} asked for")
+    return t3cen.load(checkpoint), f"weights of {checkpoint}"
 
 
 def first_stage(made: Any) -> Callable[[Tensor], Tensor]:

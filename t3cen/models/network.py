@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -47,11 +47,20 @@ class Normalize(nn.Module):
         if len(mean) != 3 or len(std) != 3 or min(std) <= 0:
             raise ValueError(f"mean and std need three numbers each and std > 0, got {tuple(mean)} and {tuple(std)}")
         # Constants of the configuration, not of the training: they are not saved with the weights.
-        self.register_buffer("mean", torch.tensor(list(mean)).view(3, 1, 1), persistent=False)
-        self.register_buffer("std", torch.tensor(list(std)).view(3, 1, 1), persistent=False)
+        self._given = {"mean": tuple(map(float, mean)), "std": tuple(map(float, std))}
+        for name, values in self._given.items():
+            self.register_buffer(name, torch.tensor(values).view(3, 1, 1), persistent=False)
 
     def forward(self, lifted: Tensor) -> Tensor:
         return (lifted - self.mean.to(lifted.dtype)) / self.std.to(lifted.dtype)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Normalize:
+        without_memory = [name for name in self._given if getattr(self, name).is_meta]
+        module = cast(Normalize, super()._apply(fn, recurse))
+        for name in without_memory:  # made on the meta device, there were no numbers to move
+            buffer = getattr(module, name)
+            setattr(module, name, torch.tensor(self._given[name], dtype=buffer.dtype, device=buffer.device).view(3, 1, 1))
+        return module
 
     def extra_repr(self) -> str:
         return f"mean={self.mean.flatten().tolist()}, std={self.std.flatten().tolist()}"
@@ -68,6 +77,14 @@ class Network(nn.Module):
     lifting: Lifting
     channels: int
     """Channels of the final feature map."""
+    class_names: tuple[str, ...] = ()
+    """What its logits stand for, where `t3cen.load` made it."""
+    image_size: int | None = None
+    """Height and width of the images it was trained on, where `t3cen.load` made it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_load_state_dict_post_hook(_give_memory)
 
     def trunk(self, lifted: Tensor) -> Tensor:
         raise NotImplementedError
@@ -80,3 +97,11 @@ class Network(nn.Module):
 
     def forward(self, rgb: Tensor) -> Tensor:
         return self.head(self.features(rgb))
+
+
+def _give_memory(network: nn.Module, _: Any) -> None:
+    """Weights may be loaded into a network made on the meta device (`assign=True`); its constants follow them."""
+    device = next(network.parameters()).device
+    for module in network.modules():
+        if device.type != "meta" and any(buffer.is_meta for buffer in module.buffers(recurse=False)):
+            module._apply(lambda t: torch.empty_like(t, device=device) if t.is_meta else t, recurse=False)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from t3cen.experiments import plain_json
 from t3cen.experiments.schema import Table, get_table, nearest
 from t3cen.results.records import Refused
 
@@ -102,14 +103,16 @@ def load(outputs: Path, table: str) -> tuple[list[Measurement], list[Refused]]:
 
 
 def _own(path: Path, table: str) -> Measurement:
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = plain_json.read(path)
     if content["schema"] != SCHEMA or content["table"] != table:
         raise ValueError(f"it is of table {content['table']!r}, schema {content['schema']!r}")
+    if not isinstance(content["provenance"], Mapping):
+        raise ValueError(f"its provenance is {content['provenance']!r}, a mapping expected")
     return Measurement(path, table, content["cells"], content["provenance"], str(content["finished"]))
 
 
 def _figure(path: Path, table: str) -> Measurement | None:
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = plain_json.read(path)
     numbers = content["numbers"]
     cells = numbers.get("tables", {}).get(table) if isinstance(numbers, Mapping) else None
     if not cells:

@@ -1,5 +1,6 @@
 """How long is left: steps still to go times seconds a step, measured on one device."""
 
+import logging
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,9 +12,11 @@ from typing import Any
 from t3cen.data import DATA_SETS
 from t3cen.experiments import Run
 from t3cen.experiments.composition import compose
+from t3cen.experiments.consistency import is_number
 from t3cen.experiments.record import Record
 from t3cen.training.files import read_json
 
+log = logging.getLogger(__name__)
 STEP_TIMES = Path("measured", "step_times.json")
 
 
@@ -95,4 +98,14 @@ class Clock:
 
 def step_times(outputs: Path) -> dict[str, dict[str, dict[str, float]]]:
     """Step times that were measured alone (scripts/status.py --measure), as `{device: {scale: {run: seconds}}}`."""
-    return read_json(outputs / STEP_TIMES)
+    path, whole = outputs / STEP_TIMES, {}
+    for device, scales in read_json(path).items():
+        if isinstance(scales, dict) and all(map(_are_times, scales.values())):
+            whole[device] = scales
+        else:
+            log.warning("%s: what it holds of %s is no {scale: {run: seconds}} and is left out", path, device)
+    return whole
+
+
+def _are_times(times: Any) -> bool:
+    return isinstance(times, dict) and all(is_number(seconds) and seconds >= 0 for seconds in times.values())

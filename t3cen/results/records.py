@@ -7,6 +7,9 @@ from pathlib import Path
 
 from t3cen.experiments.record import RESULT, BadRecord, Record, read
 
+ASIDE = ("checkpoints", "csv", "wandb", "measured", ".snapshots", ".submitit")
+"""Folders without records."""
+
 
 @dataclass(frozen=True)
 class Refused:
@@ -14,6 +17,14 @@ class Refused:
 
     path: Path
     reason: str
+
+    def __str__(self) -> str:
+        return printable(f"{self.path}: {self.reason}")
+
+
+def printable(text: str) -> str:
+    """`text` in one line, without what steers a terminal or is half of a character; such are written as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @dataclass(frozen=True)
@@ -25,11 +36,26 @@ class Results:
 
 
 def find(folder: Path) -> Iterator[Path]:
-    """Every `result.json` under `folder`, in order of path; checkpoints and logs are not walked."""
-    for where, folders, files in os.walk(folder):
-        folders[:] = sorted(f for f in folders if f not in ("checkpoints", "csv", "wandb", "measured"))
-        if RESULT in files:
-            yield Path(where, RESULT)
+    """Every `result.json` under `folder`, in order of path, through links too; checkpoints and logs are not walked.
+
+    Of a folder that cannot be looked into, the one it may hold.
+    """
+    yield from _find(folder, frozenset())
+
+
+def _find(folder: Path, above: frozenset[str]) -> Iterator[Path]:
+    inside = above | {os.path.realpath(folder)}
+    if len(inside) == len(above):  # a link back
+        return
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        yield folder / RESULT
+        return
+    yield from (folder / RESULT for entry in entries if entry.name == RESULT)
+    for entry in entries:
+        if entry.name not in ASIDE and os.path.isdir(entry):
+            yield from _find(folder / entry.name, inside)
 
 
 def load(folder: Path) -> Results:

@@ -1,6 +1,5 @@
 """Where a run stands, from what lies in its folder: done, running, failed, unfinished or missing."""
 
-import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from t3cen.experiments.composition import is_current
 from t3cen.experiments.record import RESULT, BadRecord, read
+from t3cen.results.logs import steps_done
 from t3cen.training.outcome import outcome
 
 STATES = ("done", "running", "stale", "failed", "unfinished", "missing")
@@ -49,14 +49,3 @@ def _state(folder: Path) -> State:
         return State(kind, reason, int(record.content.get("steps") or 0), record.content.get("step_seconds"), folder)
     found = outcome(folder, {})
     return State(found.state, found.reason if found.state == "failed" else "", steps_done(folder), folder=folder)
-
-
-def steps_done(folder: Path) -> int:
-    """The last training step in the newest metrics file, 0 where nothing was logged."""
-    last = 0
-    for path in folder.glob("csv/*/metrics.csv"):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if (row.get("step") or "").isdigit():
-                    last = max(last, int(row["step"]) + 1)
-    return last

@@ -1,10 +1,11 @@
 """Training curves of a run, from the CSV logs of its sittings, as small inline SVG."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from markupsafe import Markup, escape
+
+from t3cen.results.logs import number, rows
 
 Curve = list[tuple[float, float]]
 WIDTH, HEIGHT, MARGIN = 300, 132, 18
@@ -14,19 +15,12 @@ MOST_POINTS = 120
 def read(folder: Path) -> dict[str, Curve]:
     """`(step, value)` of everything a run logged, by name, in order of step; a later sitting replaces what it repeats."""
     values: dict[str, dict[float, float]] = {}
-    for path in sorted(folder.glob("csv/*/metrics.csv"), key=_sitting):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                step = row.pop("step", None)
-                for name, text in row.items() if step else ():
-                    if text and name and name != "epoch":
-                        values.setdefault(name, {})[float(step)] = float(text)
+    for row in rows(folder):
+        step = number(row.pop("step", None))
+        for name, text in row.items() if step is not None else ():
+            if name and name != "epoch" and (value := number(text)) is not None:
+                values.setdefault(name, {})[step] = value
     return {name: sorted(points.items()) for name, points in values.items()}
-
-
-def _sitting(path: Path) -> tuple[int, str]:
-    number = path.parent.name.rpartition("_")[2]
-    return (int(number) if number.isdigit() else 0, path.parent.name)
 
 
 def thin(curve: Curve, most: int = MOST_POINTS) -> Curve:

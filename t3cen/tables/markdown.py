@@ -12,8 +12,13 @@ def render(table: PrintedTable) -> str:
         lines = [_line([table.corner, "", *section.columns]), _line(["---", "---", *("---:" for _ in section.columns)])]
         lines += [line for row in section.rows for line in _row(row)]
         parts.append("\n".join(lines))
-    parts.append("\n".join(f"- {line}" for line in (*table.provenance, *table.notes)))
+    parts.append("\n".join(f"- {line}" for line in (*map(escape, table.provenance), *table.notes)))
     return "\n\n".join(parts) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text from records, so that nothing in it is a link, a picture or HTML."""
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("<", "&lt;")
 
 
 def _line(cells: list[str]) -> str:

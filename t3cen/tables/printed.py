@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from t3cen.experiments.schema import Table
 from t3cen.results.agreement import Comparison, Published
 from t3cen.results.cells import Statistic
+from t3cen.results.records import printable
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,6 @@ def assemble(table: Table, sections: Sequence[PrintedSection], provenance: Itera
     legend = [text for flag, text in _LEGEND.items() if flag in used]
     corner = "Network" if table.kind == "trained" and not table.transposed else ""
     return PrintedTable(
-        table.name, table.title, table.source, table.caption, corner, tuple(sections), tuple(provenance),
+        table.name, table.title, table.source, table.caption, corner, tuple(sections), tuple(map(printable, provenance)),
         (*legend, *table.notes), table.unit,
     )  # fmt: skip

@@ -41,7 +41,8 @@ def _data(record: Record) -> str:
 
 
 def _commit(record: Record) -> str:
-    return record.commit[:10] + (" with uncommitted changes" if record.dirty else "")
+    """The commits of its sittings, which are of one code and may be of several commits."""
+    return " and ".join(commit[:10] for commit in record.commits) + (" with uncommitted changes" if record.dirty else "")
 
 
 def _code_note(groups: Sequence[Group]) -> str:

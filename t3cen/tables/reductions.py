@@ -8,7 +8,7 @@ from t3cen.experiments.composition import compose
 from t3cen.experiments.identity import NEUTRAL
 from t3cen.results.cells import Group
 
-UNTOLD = NEUTRAL | {"scale", "source"}
+UNTOLD = NEUTRAL | {"scale", "source", "seed"}
 """Keys that are no reduction, or that the table tells elsewhere."""
 
 

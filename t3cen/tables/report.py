@@ -1,12 +1,13 @@
 """One self-contained page: tables, figures, curves, runs, environment. Nothing on it is loaded from elsewhere."""
 
 import base64
-import json
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -18,7 +19,9 @@ from t3cen.results.cells import Cells, Group
 from t3cen.results.records import Results
 from t3cen.tables import curves, html
 from t3cen.tables.build import build
+from t3cen.training.files import read_json
 
+log = logging.getLogger(__name__)
 SCALES = ("paper", "laptop", "smoke")
 
 
@@ -70,7 +73,7 @@ def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
         "without": [table for table in tables().values() if table.name not in seen],
         "figures": list(_figures(outputs / "figures")),
         "runs": [(record, _link(record, page)) for record in sorted(results.records, key=_order)],
-        "refused": [(os.path.relpath(item.path, outputs), item.reason) for item in results.refused],
+        "refused": [str(replace(item, path=Path(os.path.relpath(item.path, outputs)))) for item in results.refused],
         "environment": _environment(results.records),
     }
     return html.environment().get_template("report.html.j2").render(context) + "\n"
@@ -110,10 +113,13 @@ def _has_numbers(table: Table, outputs: Path) -> bool:
 
 def _figures(folder: Path) -> Iterator[Drawing]:
     for path in sorted(folder.glob("[!.]*.png")):
-        record = path.with_suffix(".json")
-        command = json.loads(record.read_text(encoding="utf-8")).get("command", "") if record.exists() else ""
-        uri = "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
-        yield Drawing(path.stem.replace("_", " "), uri, command)
+        command = read_json(path.with_suffix(".json")).get("command", "")
+        try:
+            uri = "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+        except OSError as error:
+            log.warning("%s cannot be read (%s) and is left out", path, error.strerror)
+            continue
+        yield Drawing(path.stem.replace("_", " "), uri, str(command))
 
 
 def _order(record: Record) -> tuple[str, str, int]:
@@ -121,7 +127,8 @@ def _order(record: Record) -> tuple[str, str, int]:
 
 
 def _link(record: Record, page: Path) -> str:
-    return Path(os.path.relpath(record.path, page.parent)).as_posix()
+    """A relative link; quoted, a colon in a folder's name begins no scheme."""
+    return quote(os.fsencode(Path(os.path.relpath(record.path, page.parent)).as_posix()), safe="/=,+")
 
 
 def _environment(records: Sequence[Record]) -> list[tuple[str, str]]:

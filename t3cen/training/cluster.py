@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import logging
 import os
 import re
@@ -18,7 +17,7 @@ from typing import Any
 from hydra.core.utils import JobReturn
 from hydra_plugins.hydra_submitit_launcher.submitit_launcher import BaseSubmititLauncher
 
-from t3cen.training.files import write_json, writer
+from t3cen.training.files import read_json, write_json, writer
 from t3cen.training.job import POLL, environment
 from t3cen.training.launcher import PATIENCE
 from t3cen.training.outcome import FAILURE, fail, outcome
@@ -210,8 +209,8 @@ def _ending(job_id: str) -> str:
 
 def _ticket(folder: Path) -> str | None:
     """The SLURM job that was last submitted for a folder."""
-    path = folder / TICKET
-    return json.loads(path.read_text())["job_id"] if path.exists() else None
+    job_id = read_json(folder / TICKET).get("job_id")
+    return job_id if isinstance(job_id, str) else None
 
 
 def _code_variables(code: Path) -> dict[str, str]:

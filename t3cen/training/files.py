@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from t3cen.experiments import plain_json
+
 log = logging.getLogger(__name__)
 
 LOCK = "run.lock"
@@ -52,14 +54,14 @@ def write_json(path: Path, content: Any) -> None:
 
 def read_json(path: Path) -> dict[str, Any]:
     """What `write_json` left in `path`; nothing, with a warning, where it cannot be read or is no mapping."""
+    if not os.path.lexists(path):
+        return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = plain_json.read(path)
         if isinstance(content, dict):
             return content
         log.warning("%s holds no mapping and is left out", path)
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError) as error:
+    except plain_json.BadFile as error:
         log.warning("%s cannot be read (%s) and is left out", path, error)
     return {}
 

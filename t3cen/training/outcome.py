@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from t3cen.experiments import plain_json
 from t3cen.experiments.identity import NEUTRAL, config_hash
 from t3cen.experiments.record import BadRecord, read
 from t3cen.training.files import write_json, writer
@@ -60,7 +60,7 @@ def _outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
         return refused
     if (folder / FAILURE).exists():
         try:
-            failure = json.loads((folder / FAILURE).read_text())
+            failure = plain_json.read(folder / FAILURE)
             return Outcome("failed", f"{failure['kind']}: {failure['reason']}")
         except (ValueError, KeyError, TypeError):
             return Outcome("failed", f"{folder / FAILURE} cannot be read")

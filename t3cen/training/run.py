@@ -18,21 +18,21 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from t3cen.data.between import between_steps
 from t3cen.data.module import ColorData
 from t3cen.data.shifts import line_step_jitter, step_jitter
+from t3cen.experiments import record as records
 from t3cen.experiments.identity import config_hash
-from t3cen.experiments.record import cut_short
 from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.models.network import Network
 from t3cen.nn import LCERLifting
 from t3cen.task import BatchAugment, Classification
-from t3cen.training import cost, provenance, sealed
+from t3cen.training import cost, final, provenance
 from t3cen.training.allocator import keep_freed_memory
 from t3cen.training.callbacks import Stopwatch
 from t3cen.training.checkpoints import Checkpoints, resume_point
 from t3cen.training.files import only_writer, write_json
 from t3cen.training.loggers import mirror
 from t3cen.training.mirror import Mirror
-from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, FINAL, REFUSED, RESULT, outcome, tidy
+from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, REFUSED, RESULT, outcome, tidy
 from t3cen.training.plan import Job
 from t3cen.training.schedule import schedule
 from t3cen.training.signals import keep_held, stop_if_asked
@@ -40,9 +40,6 @@ from t3cen.training.sittings import sit_down
 from t3cen.training.trainer import make_trainer
 
 log = logging.getLogger(__name__)
-
-SCHEMA = 1
-
 
 def run(job: Job) -> Path:
     """Train and test what `job` describes, unless its folder already holds its result.
@@ -81,7 +78,7 @@ def run(job: Job) -> Path:
         finally:
             if copy is not None:
                 copy.finish(record)
-        write_json(result, {**record, "overrides": list(job.overrides)})
+        write_json(result, records.sealed({**record, "overrides": list(job.overrides)}))
         tidy(folder)
         return result
 
@@ -99,7 +96,12 @@ def make_network(config: Mapping[str, Any], data: ColorData) -> Network:
     """The network of a composed configuration, its weights a function of the seed alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config["seed"])
-        return build(config["backbone"], num_classes=data.num_classes, mean=data.mean, std=data.std, **config["model"])
+        return build(config["backbone"], **network_arguments(config, data))
+
+
+def network_arguments(config: Mapping[str, Any], data: ColorData) -> dict[str, Any]:
+    """Arguments of `t3cen.models.build` beside the name, as plain values."""
+    return {"num_classes": data.num_classes, "mean": list(data.mean), "std": list(data.std), **config["model"]}
 
 
 def make_task(config: Mapping[str, Any], data: ColorData, network: Network) -> Classification:
@@ -198,7 +200,7 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         sittings = sit_down(folder, code, data.provenance, goes_on=resume is not None)
     trainer.fit(task, data, ckpt_path=resume)
     steps, epochs = trainer.global_step, trainer.current_epoch
-    if short := cut_short(config, steps, epochs):
+    if short := records.cut_short(config, steps, epochs):
         raise ValueError(f"training ended after {short}; give it less to do (trainer.max_epochs, max_steps) or more time")
     checkpoints.save_trained(trainer)
     if data.validation_names:
@@ -209,10 +211,11 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         trainer.validate(task, data, verbose=False)
     trainer.test(task, data, verbose=False)
     if trainer.is_global_zero:
-        sealed.save({"state_dict": task.state_dict()}, directory / FINAL)
+        arguments, names = network_arguments(config, data), [str(name) for name in data.class_names]
+        description = final.Saved(config["backbone"], arguments, names, data.image_size, identity)
+        final.save(folder / final.FINAL, task.state_dict(), description)
     device = trainer.strategy.root_device
     return {
-        "schema": SCHEMA,
         "status": "finished",
         "name": config["name"],
         "scale": config["scale"],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from t3cen.experiments.code import changed
-from t3cen.experiments.identity import data_identity
+from t3cen.experiments.identity import data_hash, data_identity
 from t3cen.training.files import read_json, write_json
 from t3cen.training.outcome import changes
 
@@ -26,7 +26,8 @@ def sit_down(folder: Path, code: Mapping[str, Any], data: Mapping[str, Any], *, 
         goes_on: whether from a checkpoint, so that earlier sittings are part of the result.
 
     Returns:
-        all sittings that are part of the result, this one last: `started`, `commit`, `dirty`, `code_hash`.
+        all sittings that are part of the result, this one last: `started`, `commit`, `dirty`, `code_hash`, and `data`, the
+            `identity.data_hash` of its data.
 
     Raises:
         ValueError: the checkpoint is of other code or other data; the message says what changed.
@@ -43,7 +44,8 @@ def sit_down(folder: Path, code: Mapping[str, Any], data: Mapping[str, Any], *, 
             raise ValueError(f"the code changed since the run was begun ({shown}); {way_out}")
         if before["data"] != told:
             raise ValueError(f"the data changed since the run was begun ({changes(before['data'], told)}); {way_out}")
-    now = {"started": datetime.now(UTC).isoformat(timespec="seconds"), **{key: code[key] for key in _KEPT}}
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    now = {"started": started, **{key: code[key] for key in _KEPT}, "data": data_hash(data)}
     sittings = [*before.get("sittings", []), now]
     write_json(path, {"code": code["code"], "data": told, "sittings": sittings})
     return sittings

@@ -39,7 +39,8 @@ TEST = {"error": 0.1, "correct": 900, "total": 1000, "loss": 0.5}
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"schema": 2}, "it has schema 2, 1 expected"),
+        ({"schema": 3}, "it has schema 3, 1 or 2 expected"),
+        ({"schema": 2}, "it has lost its digest"),
         ({"seed": "1999"}, "'seed' is missing or not"),
         ({"config": None}, "'config' is missing or not"),
         ({"data_provenance": {}}, "names no source"),

@@ -42,6 +42,7 @@ def test_cells_come_in_printed_order_with_what_the_paper_prints():
         ("model: plain", "model: plain, same_as: h3", "same as 'h3', which is no row"),
         ("seeds: [1, 2]", "", "needs seeds"),
         ("seeds: [1, 2]", "seeds: [1, 2, 1]", "a seed is listed twice in 1, 2, 1"),
+        ("seeds: [1, 2]", "seeds: [1, 2e0]", "seeds are whole numbers, got 1, "),
         ("source: own", "source: own\nmetric: f1", "metric 'f1' is none of error, accuracy"),
         ("source: own", "source: own\nkind: guessed", "kind 'guessed' is none of"),
         ("test: in", "name: in", "column 'A' needs `data` and `test`"),
@@ -52,6 +53,12 @@ def test_a_wrong_table_file_is_refused_with_its_name_and_the_mistake(old, new, m
     assert old in TABLE
     with pytest.raises(ValueError, match=f"(?s)conf/table/a.yaml.*{message}"):
         parse("a", TABLE.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("spelled", ["3e-3", "3E-3", "3.e-3", "+.3e-2", "0.003", '"3e-3"'])
+def test_a_number_is_a_number_however_it_is_spelled(spelled):
+    table = parse("a", TABLE.replace("model: plain", f"model: plain, set: {{optimizer.lr: {spelled}, a: [{spelled}, 3e]}}", 1))
+    assert table.sections[0].rows[0].set == {"optimizer.lr": 0.003, "a": [0.003, "3e"]}
 
 
 def test_an_unknown_table_names_the_nearest():

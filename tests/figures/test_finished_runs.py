@@ -1,13 +1,15 @@
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 
 from t3cen.experiments.composition import compose_with
 from t3cen.experiments.identity import config_hash
+from t3cen.experiments.record import read
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
-from t3cen.training import sealed
-from t3cen.training.run import make_data, make_network
+from t3cen.training.final import FINAL, Saved, save
+from t3cen.training.run import make_data, make_network, network_arguments
 
 
 def _record(outputs, experiment, seed, *, scale="smoke", changes=(), source="bundled", correct=70, code="", **data):
@@ -111,13 +113,29 @@ def test_the_weights_are_those_of_the_checkpoint(tmp_path):
             parameter.add_(0.1)
     (folder / "checkpoints").mkdir()
     state = {f"network.{name}": value for name, value in saved.state_dict().items()}
-    sealed.save({"state_dict": state}, folder / "checkpoints" / "final.ckpt")
+    data = make_data(config)
+    description = Saved(
+        config["backbone"], network_arguments(config, data), list(data.class_names), data.image_size, config_hash(config)
+    )
+    save(folder / FINAL, state, description)
     network, data = trained_network(record)
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), saved.parameters(), strict=True))
     images, labels = held_out_images(data, "in", 6)
     answers = network(images).argmax(1)
     assert error_rates(network, images, answers, [lambda x: x, lambda x: 1 - x])[0] == 0
     assert error_rates(network, images, labels, [lambda x: x], batch=4)[0] == (answers != labels).double().mean()
-    sealed.save({"state_dict": {"network.other": torch.zeros(1)}}, folder / "checkpoints" / "final.ckpt")
-    with pytest.raises(ValueError, match="weights of another network"):
+    save(folder / FINAL, state, replace(description, config_hash="0" * 64))
+    with pytest.raises(ValueError, match="holds the weights of another run"):
         trained_network(record)
+
+
+def test_a_record_that_names_what_conf_does_not_makes_nothing(tmp_path, monkeypatch):
+    folder, config = _record(tmp_path, "mnist_h4", 1999)
+    config["data"]["root"] = {"_target_": "pandas.read_pickle", "filepath_or_buffer": "here"}
+    content = json.loads((folder / "result.json").read_text())
+    (folder / "result.json").write_text(json.dumps({**content, "config": config, "config_hash": config_hash(config)}))
+    (folder / "checkpoints").mkdir()
+    save(folder / FINAL, {}, Saved(config["backbone"], {}, [], 28, config_hash(config)))
+    monkeypatch.setattr("t3cen.load", lambda path: None)
+    with pytest.raises(ValueError, match=r"data.root._target_='pandas.read_pickle', which no file of conf/ has"):
+        trained_network(read(folder / "result.json"))

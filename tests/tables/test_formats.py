@@ -68,6 +68,21 @@ def test_a_reduced_table_says_what_was_reduced(make_tables, result_file, tmp_pat
     assert not [change for change in told if "data_root" in change or "source" in change]
 
 
+def test_other_seeds_are_no_reduction(make_tables, result_file, tmp_path):
+    for seed in (2000, 2001):
+        result_file("shapes3d_hue_resnet44", seed, {"A": 1000, "B": 500, "C": 700}, scale="laptop", source="rendered")
+    _, out, _ = make_tables("hue_shift", "--scale", "laptop", "--outputs", tmp_path)
+    [line] = [line for line in out.splitlines() if line.startswith("- Reduced: ")]
+    assert "seed" not in line
+
+
+def test_commits_of_all_sittings_are_told(make_tables, result_file, tmp_path):
+    sittings = [{"commit": commit * 40, "dirty": False, "code_hash": "1"} for commit in "aba"]
+    result_file("mnist_h4", 1999, {"in": 980, "shift": 950}, commit="a" * 40, code_hash="1", sittings=sittings)
+    _, out, _ = make_tables("mnist_degradation", "--outputs", tmp_path)
+    assert "- Code: aaaaaaaaaa and bbbbbbbbbb (1 run);" in out
+
+
 def test_csv_holds_what_the_records_hold(make_tables, outputs):
     _, out, _ = make_tables("hue_shift", "--format", "csv", "--outputs", outputs)
     cells = {(line["row"], line["column"]): line for line in csv.DictReader(io.StringIO(out))}

@@ -54,7 +54,7 @@ def orbit_series(curves: Curve, order: int) -> Matrix:
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     places = ((np.arange(PIECES)[:, None] + (nodes + 1) / 2) / PIECES).ravel()
     weights = np.tile(weights, PIECES) / (2 * PIECES)
-    values = curves(torch.as_tensor(places)[:, None, None])[..., 0, 0].numpy().T  # (F, places)
+    values = curves(torch.as_tensor(places, device="cpu")[:, None, None])[..., 0, 0].numpy().T  # (F, places)
     frequencies = np.arange(band(order) + 1)
     spectrum = values * weights @ np.exp(-2j * np.pi * places[:, None] * frequencies)  # (F, K + 1)
     # c exp(2 pi i k (t + g)), doubled for the conjugate frequency, is Re(c exp(ikg)) cos(kt) - Im(c exp(ikg)) sin(kt).
