@@ -1,8 +1,8 @@
 """Weights of the predecessors' published networks, for ours.
 
-LCER stores a filter as `(out, hue, saturation, in, kh, kw)`, CEConv as `(out, in, hue, kh, kw)`. What they compute with it is
-what our layers compute (their tests); here only layouts and names change. The forward passes differ in one place: CEConv
-takes the maximum over the group before it averages over the image, `t3cen.models` after, as LCER does.
+LCER stores the filters `(out, hue, saturation, in, kh, kw)` as `(out, hue * saturation * in, kh, kw)`, CEConv as
+`(out, in, hue, kh, kw)`. What they compute with them is what our layers compute; here only layouts and names change. Which
+`build` gives which published network, and so its predictions, is in docs/baselines.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from t3cen.nn import CEConv2d, CELiftingConv2d, LCERConv2d
+from t3cen.nn import CEConv2d, CELiftingConv2d, GroupConv2d, LCERConv2d
 from t3cen.nn.baselines.ce_conv import hue_rotations
 
 RENAMINGS: tuple[tuple[str, str], ...] = (
@@ -27,11 +27,12 @@ RENAMINGS: tuple[tuple[str, str], ...] = (
     (r"^layer3\.", "stages.2."),
     (r"^layer4\.", "stages.3."),
     (r"\.bn(\d)\.", r".norm\1."),
+    (r"\.batch_norm\.", "."),
     (r"\.downsample\.", ".shortcut."),
     (r"^(?:fc|linear)\.", "classifier."),
     (r"\.pointwise_weight$", ".pointwise"),
 )
-"""Published names to ours, as regular expressions applied in this order; those of torchvision's ResNets and of CEConv's."""
+"""Published names to ours, as regular expressions applied in this order; those of torchvision's ResNets, LCER's and CEConv's."""
 
 
 def load_published(
@@ -70,6 +71,8 @@ def load_published(
             continue
         ours, reasons = convert(modules[layer], values)
         reasons |= {entry: "there is no such entry here" for entry in ours if f"{layer}.{entry}" not in wanted}
+        if layer == "classifier" and "weight" in ours:
+            ours["weight"] = _by_element(ours["weight"], getattr(getattr(network, "pool", None), "entries", 1))
         dropped |= {entries[entry][0]: reason for entry, reason in reasons.items()}
         loaded |= {f"{layer}.{entry}": value for entry, value in ours.items() if entry not in reasons}
     _same(wanted, loaded, dropped)
@@ -82,7 +85,8 @@ def convert(layer: nn.Module, published: Mapping[str, Tensor]) -> tuple[dict[str
 
     Args:
         layer: the layer of ours they are for.
-        published: `weight`, `bias`, and for CEConv `pointwise` and `transformation_matrix`.
+        published: `weight`, `bias`; for CEConv `pointwise` and `transformation_matrix`; for LCER `conv_weight` in place of
+            `weight`, and `group_conv_weight`, which is made of it.
 
     Returns:
         entries for `layer.load_state_dict`, and the entries dropped with their reasons.
@@ -95,15 +99,20 @@ def convert(layer: nn.Module, published: Mapping[str, Tensor]) -> tuple[dict[str
     if matrix is not None:
         dropped["transformation_matrix"] = "our rotation is computed, not stored"
         _check_rotation(layer, matrix)
+    if "group_conv_weight" in entries:
+        del entries["group_conv_weight"]
+        dropped["group_conv_weight"] = "made of conv_weight"
+    if "conv_weight" in entries:
+        entries["weight"] = _lcer_filters(layer, entries.pop("conv_weight"))
+        return entries, dropped
     weight = entries.get("weight")
     if weight is None:
         return entries, dropped
-    if isinstance(layer, LCERConv2d):
-        _check_axes(weight, 6, "LCER (out, hue, saturation, in, kh, kw)")
-        by_channel = weight.permute(0, 3, 1, 2, 4, 5)
-        _, saturation, _ = layer.group.orders
-        # The published layer has one axis for saturation or luminance; ours has both.
-        entries["weight"] = by_channel.unsqueeze(4 if saturation > 1 or by_channel.shape[3] == 1 else 3)
+    if isinstance(layer, (GroupConv2d, CELiftingConv2d)) and layer.group.order == 1 and weight.ndim == 4:
+        # The baselines without a group are ordinary convolutions.
+        entries["weight"] = weight.reshape(*weight.shape[:2], *(1,) * (layer.weight.ndim - 4), *weight.shape[2:])
+    elif isinstance(layer, LCERConv2d):
+        raise ValueError(f"a published LCER layer has a conv_weight, got a weight {tuple(weight.shape)}")
     elif isinstance(layer, CELiftingConv2d):
         _check_axes(weight, 5, "CEConv (out, 3, 1, kh, kw)")
         entries["weight"] = weight.squeeze(2)
@@ -116,6 +125,27 @@ def convert(layer: nn.Module, published: Mapping[str, Tensor]) -> tuple[dict[str
         if "pointwise" in entries:
             entries["pointwise"] = entries["pointwise"][:, :, :, None, None]
     return entries, dropped
+
+
+def _by_element(weight: Tensor, order: int) -> Tensor:
+    """CEConv's classifier without coset pooling, `(classes, channels * order)`, to `(classes, order * channels)` of ours.
+
+    Its group is counted the other way round.
+    """
+    if order == 1 or weight.shape[1] % order:
+        return weight
+    return weight.unflatten(1, (-1, order)).flip(2).roll(1, 2).transpose(1, 2).flatten(1)
+
+
+def _lcer_filters(layer: nn.Module, weight: Tensor) -> Tensor:
+    """`(out, hue * saturation * in, kh, kw)` to the axes of ours; the published layer has one for saturation or luminance."""
+    if not isinstance(layer, LCERConv2d):
+        raise ValueError(f"an LCER filter bank for a {type(layer).__name__}; build the network with family='lcer'")
+    _check_axes(weight, 4, "LCER (out, hue * saturation * in, kh, kw)")
+    orders = layer.group.orders
+    if weight.shape[1] % layer.group.order:
+        raise ValueError(f"{weight.shape[1]} inputs in an LCER filter bank, a multiple of {layer.group.order} expected by {layer.group}")
+    return weight.unflatten(1, (*orders, -1)).movedim(4, 1)
 
 
 def _renamed(name: str, renamings: Sequence[tuple[str, str]]) -> str:

@@ -12,6 +12,7 @@ from torch import nn
 
 from t3cen.groups import ColorGroup, CyclicProduct, RGBGroup, ScaleGroup
 from t3cen.models.network import ConvFactory, MaxPoolFactory, NonlinearFactory
+from t3cen.models.pooling import GlobalPool
 from t3cen.nn import (
     CEConv2d,
     CELiftingConv2d,
@@ -19,7 +20,6 @@ from t3cen.nn import (
     GroupActivation,
     GroupConv2d,
     GroupMaxPool2d,
-    GroupPool,
     HSLLifting,
     IdentityLifting,
     Interpolate,
@@ -54,7 +54,7 @@ class Family:
         stem, conv: the first and every further convolution, without bias unless asked: a normalisation comes after.
         nonlinear: how a nonlinearity of the plane is applied to a function on the group.
         max_pool: from the side of its windows to max-pooling over the plane.
-        pool: from the mode, `"max"` or `"mean"`, to the pooling over the group at the end.
+        pool: from its mode and the order of the group to the pooling at the end.
         one_statistic: whether red, green and blue must be normalised alike, to commute with rotations of RGB.
     """
 
@@ -63,7 +63,7 @@ class Family:
     conv: ConvFactory
     nonlinear: NonlinearFactory = identity
     max_pool: MaxPoolFactory = max_pool
-    pool: Callable[[str], nn.Module] = GroupPool
+    pool: Callable[[str, int], GlobalPool] = GlobalPool
     one_statistic: bool = False
 
 
@@ -151,8 +151,8 @@ def keep_band(family: Family, limit: BandLimit) -> Family:
     if group.order == 1:
         return family  # nothing lies between the steps of one element
 
-    def pool(mode: str) -> nn.Module:
-        return nn.Sequential(Interpolate(group, limit.pool), GroupPool(mode))
+    def pool(mode: str, order: int) -> GlobalPool:
+        return GlobalPool(mode, order, Interpolate(group, limit.pool))
 
     return replace(
         family,

@@ -24,7 +24,7 @@ def architecture(name: str, *, widths: Sequence[int], **options: Any) -> Callabl
     """Decorate a network class, to be known to `build` as `name`; one class may have several names with other options.
 
     The class is called with those of the following arguments that its constructor names: the parts of its family (`lifting`,
-    `stem`, `conv`, `nonlinear`, `max_pool`; see `Family`), `pool`, the pooling over the group, `widths` or `width`, the first of
+    `stem`, `conv`, `nonlinear`, `max_pool`; see `Family`), `pool`, the pooling at the end, `widths` or `width`, the first of
     them, `num_classes`, `mean`, `std`, `recompute`, and `options`.
 
     Args:
@@ -87,7 +87,7 @@ def build(
         backend: of the group convolution, `"auto"`, `"direct"` or `"fourier"`.
         color_space: `"hsl"` (paper) or `"hsv"` (the predecessor's code).
         width: channels of the first stage before they are divided by `sqrt(|G|)`; None is the published width.
-        pool: `"max"` (paper) or `"mean"` over the group.
+        pool: at the end, one of `POOLS` (`t3cen.models.pooling`): `"max"` over the group (paper), or `"mean"`, `"pixel_max"`, `"none"`.
         mean, std: normalisation after the lifting; CEConv takes their means over the three channels.
         lcer: further arguments of `LCERLifting`, for that family.
         separable: CEConv's separable variant, for that family.
@@ -132,5 +132,5 @@ def build(
     parts = FAMILIES[family](group, band_limit=limit, **options)
     if parts.one_statistic:
         mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
-    offered = {**vars(parts), "pool": parts.pool(pool), "num_classes": num_classes, "mean": mean, "std": std}
+    offered = {**vars(parts), "pool": parts.pool(pool, group.order), "num_classes": num_classes, "mean": mean, "std": std}
     return ARCHITECTURES[name](group.order, width, recompute=recompute, **offered)

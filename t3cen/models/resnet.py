@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, Network, NonlinearFactory, Normalize, norm_act
+from t3cen.models.pooling import GlobalPool
 from t3cen.models.registry import architecture
 from t3cen.nn import GroupBatchNorm2d
 from t3cen.nn.checkpointing import CheckpointedSequential
@@ -73,7 +74,7 @@ class ResNet(Network):
         depths: blocks in each stage; every stage but the first halves the image.
         widths: channels in each stage, as they are (see `models.widths`).
         num_classes: number of logits.
-        pool: pooling over the group at the end, `(B, G, C) -> (B, C)`.
+        pool: pooling over the plane and the group at the end.
         mean, std: normalisation after the lifting, RGB in [0, 1].
         recompute: whether training makes the activations of each block again in the backward pass instead of keeping them.
     """
@@ -85,7 +86,7 @@ class ResNet(Network):
         stem: ConvFactory,
         conv: ConvFactory,
         nonlinear: NonlinearFactory,
-        pool: nn.Module,
+        pool: GlobalPool,
         block: type[BasicBlock] | type[Bottleneck],
         depths: Sequence[int],
         widths: Sequence[int],
@@ -108,10 +109,10 @@ class ResNet(Network):
         self.stages = nn.Sequential(*stages)
         self.pool = pool
         self.channels = channels
-        self.classifier = nn.Linear(channels, num_classes)
+        self.classifier = nn.Linear(channels * pool.entries, num_classes)
 
     def trunk(self, lifted: Tensor) -> Tensor:
         return self.stages(self.stem(self.normalize(lifted)))
 
     def head(self, features: Tensor) -> Tensor:
-        return self.classifier(self.pool(features.mean(dim=(-2, -1))))
+        return self.classifier(self.pool(features))

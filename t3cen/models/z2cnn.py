@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from t3cen.models.network import ConvFactory, MaxPoolFactory, Network, NonlinearFactory, Normalize, norm_act
+from t3cen.models.pooling import GlobalPool
 from t3cen.models.registry import architecture
 from t3cen.nn.checkpointing import CheckpointedSequential
 from t3cen.nn.liftings.base import Lifting
@@ -38,7 +39,7 @@ class Z2CNN(Network):
         conv: ConvFactory,
         nonlinear: NonlinearFactory,
         max_pool: MaxPoolFactory,
-        pool: nn.Module,
+        pool: GlobalPool,
         width: int,
         num_classes: int,
         mean: Sequence[float] = (0.5, 0.5, 0.5),
@@ -46,6 +47,8 @@ class Z2CNN(Network):
         recompute: bool = False,
     ) -> None:
         super().__init__()
+        if pool.entries != 1:
+            raise ValueError("z2cnn's logits are pooled over the group: pool must be max, mean or pixel_max, got none")
         self.lifting = lifting
         self.normalize = Normalize(mean, std)
         layers: OrderedDict[str, nn.Module] = OrderedDict()
@@ -70,4 +73,4 @@ class Z2CNN(Network):
         return self.layers(self.normalize(lifted))
 
     def head(self, features: Tensor) -> Tensor:
-        return self.pool(self.classifier(features).mean(dim=(-2, -1)))
+        return self.pool(self.classifier(features))

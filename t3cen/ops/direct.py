@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections.abc import Sequence
 
 import torch
@@ -47,13 +45,15 @@ def expand_filters(weight: Tensor, orders: Sequence[int]) -> Tensor:
     """The bank `(G C', G C, kh, kw)` with `bank[(a, o), (b, i)] = weight[o, i, a - b]`."""
     size = torch.Size(orders).numel()
     by_element = weight.reshape(*weight.shape[:2], size, *weight.shape[-2:])
-    bank = by_element[:, :, torch.tensor(differences(tuple(orders)), device=weight.device)]
+    bank = by_element[:, :, differences(orders, weight.device)]
     return bank.permute(2, 0, 3, 1, 4, 5).reshape(size * weight.shape[0], size * weight.shape[1], *weight.shape[-2:])
 
 
-@functools.cache
-def differences(orders: tuple[int, ...]) -> list[list[int]]:
+def differences(orders: Sequence[int], device: torch.device | None = None) -> Tensor:
     """`(G, G)` table of the row-major index of `a - b`."""
-    elements = list(itertools.product(*map(range, orders)))
-    index = {element: i for i, element in enumerate(elements)}
-    return [[index[tuple((i - j) % n for i, j, n in zip(a, b, orders, strict=True))] for b in elements] for a in elements]
+    table = torch.zeros(1, 1, dtype=torch.long, device=device)
+    for order in orders:
+        steps = torch.arange(order, device=device)
+        own = (steps[:, None] - steps) % order
+        table = (table[:, None, :, None] * order + own[:, None]).flatten(2).flatten(0, 1)
+    return table

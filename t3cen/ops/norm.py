@@ -77,6 +77,7 @@ def _tangent(ctx: Any, *tangents: Any) -> tuple[Tensor, None, None]:
     save=_save,
     backward=_backward,
     tangent=_tangent,
+    plain=reference,
 )
 def batch_norm_act(
     maps: Tensor, weight: Tensor | None, bias: Tensor | None, shortcut: Tensor | None, eps: float, relu: bool
@@ -181,6 +182,7 @@ batch_norm_act_backward = operator(
     save=_save_backward,
     backward=_backward_twice,
     tangent=_tangent_backward,
+    plain=reference_backward,
 )(kernel_backward)
 """From the gradient of the result to those of maps, weight, bias and shortcut, which is empty where there was none."""
 

@@ -30,6 +30,7 @@ def operator(
     tangent: Kernel,
     batched: Kernel | None = None,
     flops: Kernel | None = None,
+    plain: Kernel | None = None,
 ) -> Callable[[Kernel], Kernel]:
     """Register a kernel for every device, and return the differentiable function that layers call.
 
@@ -45,6 +46,7 @@ def operator(
         batched: the rule of `torch.vmap`, `(info, in_dims, *arguments)` to results and their axes; None runs the entries of the
             batch one after the other.
         flops: from shapes, twice the multiply-accumulates.
+        plain: the same in PyTorch's own operations for inputs of any size; None where the kernel is that.
     """
     name = schema.partition("(")[0]
 
@@ -66,7 +68,7 @@ def operator(
         _LIBRARY.define(schema)
         _LIBRARY.impl(name, _in_own_precision(kernel), "CompositeExplicitAutograd")
         op = getattr(torch.ops.t3cen, name).default
-        DECOMPOSITIONS[op] = kernel
+        DECOMPOSITIONS[op] = plain or kernel
 
         def forward(*args: Any) -> Any:
             return op(*args)

@@ -165,6 +165,7 @@ def _tangent(ctx: Any, change: Tensor, *_: Any) -> Tensor:
     save=_save,
     backward=_backward,
     tangent=_tangent,
+    plain=reference,
 )
 def band_limited_relu(f: Tensor, orders: Sequence[int], points: int) -> Tensor:
     """Interpolate to a finer grid, take ReLU's cell averages there, and project onto the band; gradients keep the input alone.
@@ -198,5 +199,6 @@ band_limited_relu_backward = operator(
     save=_save,
     backward=_backward_twice,
     tangent=_tangent_backward,
+    plain=reference_backward,
 )(in_pieces_backward)
 """From the gradient of the result to that of the function."""

@@ -49,7 +49,8 @@ def unit_range(image: Tensor) -> Tensor:
         ValueError: values more than 1e-5 outside [0, 1], or NaN.
     """
     if image.numel() != 0:
-        inside = (image.amin() >= -TOLERANCE) & (image.amax() <= 1 + TOLERANCE)
+        values = image.flatten()  # ONNX has extremes along axes
+        inside = (values.amin(0) >= -TOLERANCE) & (values.amax(0) <= 1 + TOLERANCE)
         torch._assert_async(inside, "RGB values must lie in [0, 1], without NaN")
     return image.clamp(0, 1)
 

@@ -29,7 +29,7 @@ def test_number_of_products(orders, rank):
 @pytest.mark.parametrize("orders", [(1,), (2,), (3,), (7,), (2, 3, 4), (4, 4, 4)])
 def test_algorithm_is_the_convolution_tensor(orders):
     algorithm = cyclic_convolution(orders)
-    table = torch.tensor(differences(orders))
+    table = differences(orders)
     # tensor[a, b, c] is 1 where c = a - b.
     wanted = torch.nn.functional.one_hot(table, len(table)).double()
     signal, filters, output = map(torch.tensor, algorithm[:3])
