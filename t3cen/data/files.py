@@ -6,12 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
+from PIL import Image, ImageOps
 from torch import Tensor
 
 from t3cen.data.checksums import LIST, check_list
@@ -22,11 +23,19 @@ DEEP_FORMATS = (None, "PNG", "TIFF", "PPM", "JPEG2000")
 """Formats whose 16-bit grey runs from 0 to 65535; None is a picture made in memory."""
 BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339
 """Tags of TIFF: bits of a sample, whether 0 is white, and whether samples are unsigned, signed or decimal."""
+ORIENTATION = 274
+"""Tag of EXIF: how the stored picture is turned to be looked at."""
 
 
 def visible(folder: Path) -> Iterator[Path]:
     """What lies in a folder, in order of name, without hidden files such as macOS leaves (`._name`, `.DS_Store`)."""
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith("."))
+
+
+@cache
+def suffixes() -> frozenset[str]:
+    """The ends of names, in lower case, of the files that Pillow reads: `.jpg`, `.png`, `.tif` and dozens more."""
+    return frozenset(suffix for suffix, form in Image.registered_extensions().items() if form in Image.OPEN)
 
 
 def rgb(image: Image.Image) -> Image.Image:
@@ -61,8 +70,11 @@ def _from_deep(image: Image.Image, white: int, inverted: bool) -> Image.Image:
     return Image.fromarray((255 - grey if inverted else grey).astype(np.uint8)).convert("RGB")
 
 
-def open_rgb(file: Any) -> Image.Image:
+def open_rgb(file: Any, *, upright: bool = False) -> Image.Image:
     """A picture file (a path or a binary file object) by `rgb`, with Pillow's `info` about it.
+
+    Args:
+        upright: turned as its EXIF orientation says, as viewers show it; otherwise as it is stored.
 
     Raises:
         Exception: whatever a damaged file makes Pillow stumble over.
@@ -73,7 +85,11 @@ def open_rgb(file: Any) -> Image.Image:
     with Image.open(file) as image:
         converted = rgb(image)
         converted.info = dict(image.info)
-    return converted
+        orientation = image.getexif().get(ORIENTATION) if upright else None
+    if orientation is None:
+        return converted
+    converted.getexif()[ORIENTATION] = orientation  # TIFF has it among its own tags
+    return ImageOps.exif_transpose(converted)
 
 
 def decode(file: Any, name: str, path: Path | str, size: int | None = None) -> Tensor:
