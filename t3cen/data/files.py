@@ -23,8 +23,6 @@ DEEP_FORMATS = (None, "PNG", "TIFF", "PPM", "JPEG2000")
 """Formats whose 16-bit grey runs from 0 to 65535; None is a picture made in memory."""
 BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339
 """Tags of TIFF: bits of a sample, whether 0 is white, and whether samples are unsigned, signed or decimal."""
-ORIENTATION = 274
-"""Tag of EXIF: how the stored picture is turned to be looked at."""
 
 
 def visible(folder: Path) -> Iterator[Path]:
@@ -74,7 +72,7 @@ def open_rgb(file: Any, *, upright: bool = False) -> Image.Image:
     """A picture file (a path or a binary file object) by `rgb`, with Pillow's `info` about it.
 
     Args:
-        upright: turned as its EXIF orientation says, as viewers show it; otherwise as it is stored.
+        upright: turned as its EXIF orientation says, as viewers show it; otherwise as it is stored (TIFF is turned by Pillow).
 
     Raises:
         Exception: whatever a damaged file makes Pillow stumble over.
@@ -85,11 +83,7 @@ def open_rgb(file: Any, *, upright: bool = False) -> Image.Image:
     with Image.open(file) as image:
         converted = rgb(image)
         converted.info = dict(image.info)
-        orientation = image.getexif().get(ORIENTATION) if upright else None
-    if orientation is None:
-        return converted
-    converted.getexif()[ORIENTATION] = orientation  # TIFF has it among its own tags
-    return ImageOps.exif_transpose(converted)
+    return ImageOps.exif_transpose(converted) if upright else converted
 
 
 def decode(file: Any, name: str, path: Path | str, size: int | None = None) -> Tensor:

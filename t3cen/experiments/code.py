@@ -32,6 +32,8 @@ BESIDE = frozenset(
 def choices(config: Mapping[str, Any]) -> tuple[str, ...]:
     """What of a configuration decides which code runs: the things of t3cen it names, then its network and its family.
 
+    Of another library's network (`torchvision/resnet18`) the library is named.
+
     Raises:
         ValueError: it names no network or no family.
     """
@@ -39,7 +41,7 @@ def choices(config: Mapping[str, Any]) -> tuple[str, ...]:
     backbone, family = config.get("backbone"), model.get("family") if isinstance(model, Mapping) else None
     if not (isinstance(backbone, str) and isinstance(family, str)):
         raise ValueError(f"a configuration with backbone {backbone!r} and model.family {family!r} names no network")
-    return (*sorted(set(_targets(config))), backbone, family)
+    return (*sorted(set(_targets(config))), backbone.partition("/")[0], family)
 
 
 def _targets(value: Any) -> Iterator[str]:
