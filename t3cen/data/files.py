@@ -6,7 +6,6 @@ import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,6 @@ BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339
 def visible(folder: Path) -> Iterator[Path]:
     """What lies in a folder, in order of name, without hidden files such as macOS leaves (`._name`, `.DS_Store`)."""
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith("."))
-
-
-@cache
-def suffixes() -> frozenset[str]:
-    """The ends of names, in lower case, of the files that Pillow reads: `.jpg`, `.png`, `.tif` and dozens more."""
-    return frozenset(suffix for suffix, form in Image.registered_extensions().items() if form in Image.OPEN)
 
 
 def rgb(image: Image.Image) -> Image.Image:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,50 +14,19 @@ from torch import Tensor
 from t3cen.data import DATA_SETS
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import MODES, photo
-from t3cen.data.files import FileSource, open_rgb, suffixes, visible
-from t3cen.data.items import Change, Crop, TestItems, TrainItems, View
+from t3cen.data.files import visible
+from t3cen.data.items import Change, Crop, TestItems, TrainItems
 from t3cen.data.module import ColorData, Splits
+from t3cen.data.photographs import Photographs, middle_square, pictures_below
 from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import permutation
 from t3cen.data.shifts import Fixed, Multiples, Uniform
-from t3cen.data.transforms import Flip, ResizeCenter, ResizedCropFlip
+from t3cen.data.transforms import Flip, ResizedCropFlip
 
 TRAIN, VALIDATION, TEST = ("train", "training"), ("val", "valid", "validation"), ("test", "testing")
 CROPS = ("none", "flip", "resized")
 LEAST = 3
 """Images of a class that is split by seed: one each for training, validation and tests."""
-
-
-def read_picture(path: Path | str) -> Tensor:
-    """A picture as viewers show it, turned by its EXIF orientation: uint8 RGB `(3, H, W)`.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
-    try:
-        pixels = np.array(open_rgb(path, upright=True))
-    except Exception as error:  # whatever a damaged file makes Pillow stumble over
-        why = f"{path} cannot be read as an image ({error or type(error).__name__})"
-        raise DataError(f"{why}; remove it, or replace it by a whole copy") from error
-    return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
-
-
-class Photographs(FileSource):
-    """Pictures in files, as `read_picture` reads them; arguments as for `FileSource`."""
-
-    def picture(self, index: int) -> Tensor:
-        return read_picture(os.fsdecode(bytes(self.paths[index])))
-
-
-def pictures_below(folder: Path) -> list[Path]:
-    """Every file below a folder whose name ends as those that Pillow reads, in order of path, without hidden ones."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in suffixes()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.is_file()
-    )
 
 
 def fake(root: Path) -> None:
@@ -144,10 +112,6 @@ class Folder(ColorData):
         has = f"one class folder only ({found[0]})" if found else "no class folders"
         raise DataError(f"{folder.absolute()} holds {has}; put the images into two folders or more, named as their classes")
 
-    def view(self) -> View:
-        """What of a picture validation and tests look at."""
-        return ResizeCenter(self.image_size, self.image_size)
-
     def prepare(self) -> Splits:
         train, test = self._part(TRAIN), self._part(TEST)
         if (train is None) != (test is None):
@@ -171,13 +135,13 @@ class Folder(ColorData):
         learn = self.shorten(learn, self.train_size)
         hold, tested = self.shorten(hold, self.test_size), self.shorten(tested, self.test_size)
         crop: Crop | None = {"none": None, "flip": Flip(), "resized": ResizedCropFlip(self.image_size)}[self.crop]
-        view = None if self.crop == "resized" else self.view()
+        view = middle_square(self.image_size)
         changes = self._changes()
         return Splits(
-            train=TrainItems(source, learn, crop, self.augmentation, self.seed, view),
-            validation={name: TestItems(hold_source, hold, view=self.view()) for name in self.validation_names},
+            train=TrainItems(source, learn, crop, self.augmentation, self.seed, None if self.crop == "resized" else view),
+            validation={name: TestItems(hold_source, hold, view=view) for name in self.validation_names},
             test={
-                name: TestItems(test_source, tested, changes.get(name), self.split_seed + number, self.view())
+                name: TestItems(test_source, tested, changes.get(name), self.split_seed + number, view)
                 for number, name in enumerate(self.test_names)
             },
             provenance={"class_names": list(self.class_names), "content": self._content(), "folder": str(self.folder.absolute())},
