@@ -18,7 +18,7 @@ from t3cen.registry import Registry
 NetworkClass = TypeVar("NetworkClass", bound=type[Network])
 ARCHITECTURES: Registry[Callable[..., Network]] = Registry("t3cen.models")
 """Networks by name, each a function of what `build` offers: see `architecture`."""
-LIBRARIES: Registry[Callable[..., Network]] = Registry("t3cen.models")
+LIBRARIES: Registry[Callable[..., Network]] = Registry("t3cen.libraries")
 """Other libraries by name, each a function of the name of one of its networks and of what `build` offers."""
 
 
@@ -135,9 +135,11 @@ def build(
             raise ValueError(f"{option} is an option of {known}; the family {family!r} has no use for it")
     options = {"cover": cover, "backend": backend, "color_space": color_space, "lcer": dict(lcer or {}), "separable": separable}
     parts = FAMILIES[family](group, band_limit=limit, **options)
+    if model:
+        if width is not None or recompute:
+            raise ValueError(f"{name} is built as its library has it: leave out width and recompute, got {width} and {recompute}")
+        return LIBRARIES[library](model, parts, trivial=group.order == 1, pool=pool, num_classes=num_classes, mean=mean, std=std)
     if parts.one_statistic:
         mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
     offered = {**vars(parts), "pool": parts.pool(pool), "num_classes": num_classes, "mean": mean, "std": std}
-    if model:
-        return LIBRARIES[library](model, group, family, width, recompute, **offered)
     return ARCHITECTURES[name](group.order, width, recompute=recompute, **offered)
