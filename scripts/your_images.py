@@ -1,6 +1,6 @@
 """The worked example of docs/your_images.md: a folder of images, from a first training to the classes of new images.
 
-python scripts/your_images.py                 draws tissue of two hospitals and does every step; about ten minutes on two cores
+python scripts/your_images.py                            about ten minutes on two cores
 python scripts/your_images.py --count 12 --scale smoke   does it run at all
 """
 
@@ -9,26 +9,30 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
-from t3cen.data.camelyon_synthetic import patch
+from t3cen.analysis import recommend_folder
+from t3cen.data.shapes3d_render import RenderedShapes
 from t3cen.training.job import environment
 
-PARTS = {"train": 0, "test": 2}
-"""The hospital that each part of the images is drawn from."""
-CLASSES = ("normal", "tumour")
-SIZE = 64
-RUNS = {"plain": ["model=plain", "backbone=torchvision/resnet18", "model.width=null"], "s4": ["model=t3cen", "model.group=s4"]}
+CLASSES = ("cube", "cylinder", "sphere", "capsule")
+HUES = {"train": range(5), "val": range(5), "test": range(5, 10)}
+"""Which of the ten hues of floor, wall and object each part has: the camera of the test images sees other colours."""
+FACTORS = (10, 10, 10, 8, 4, 15)
+"""Of 3D Shapes: hues of floor, wall and object, size, shape, view."""
 
 
-def draw(folder: Path, count: int) -> Path:
-    """`count` patches of drawn tissue in each part, `<folder>/{train,test}/{normal,tumour}/*.png`."""
-    for part, hospital in PARTS.items():
-        for number in range(count):
-            pixels, label = patch(hospital, number, SIZE, seed=0)
-            path = folder / part / CLASSES[label] / f"{number:04d}.png"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(pixels.transpose(1, 2, 0)).save(path)
+def draw(folder: Path, count: int, size: int) -> Path:
+    """`count` rendered objects of each class in each part, `<folder>/{train,val,test}/{cube,cylinder,sphere,capsule}/*.png`."""
+    shapes, rng = RenderedShapes(size), np.random.default_rng(0)
+    for part, hues in HUES.items():
+        for label, name in enumerate(CLASSES):
+            (folder / part / name).mkdir(parents=True, exist_ok=True)
+            for number in range(count):
+                chosen = (*rng.choice(hues, 3), rng.integers(8), label, rng.integers(15))
+                pixels = shapes.picture(int(np.ravel_multi_index(chosen, FACTORS))).permute(1, 2, 0).numpy()
+                Image.fromarray(pixels).save(folder / part / name / f"{number:04d}.png")
     return folder
 
 
@@ -44,19 +48,24 @@ def call(command: str, *arguments: object) -> None:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path("outputs/your_images"), help="of the images and all that is made")
-    parser.add_argument("--count", type=int, default=600, help="images in each part (default: 600)")
+    parser.add_argument("--count", type=int, default=250, help="images of each class in each part (default: 250)")
+    parser.add_argument("--size", type=int, default=48, help="their height and width (default: 48)")
     parser.add_argument("--scale", default="laptop", help="of the trainings (default: laptop)")
     options = parser.parse_args(arguments)
     folder = options.folder
-    images = draw(folder / "tissue", options.count)
-    for name, settings in RUNS.items():
-        common = ["data=folder", f"data.root={images}", f"scale={options.scale}", f"name={name}", "logger.wandb=off"]
-        call("train", *common, *settings, f"outputs={folder}", f"hydra.run.dir={folder}/{name}")
-        call("shift_report", *(folder / run for run in list(RUNS)[: list(RUNS).index(name) + 1]),
-             "--images", images / "test", "--output", folder / f"report_{name}")  # fmt: skip
-        if name == "plain":
-            call("recommend", images, "--output", folder / "recommendation")
-    call("predict", folder / "s4", images / "test", "--output", folder / "answers.csv")
+    images = draw(folder / "objects", options.count, options.size)
+    common = ["data=folder", f"data.root={images}", f"data.image_size={options.size}", f"scale={options.scale}"]
+
+    def train(name: str, *settings: str) -> None:
+        call("train", *common, *settings, f"outputs={folder}", f"hydra.run.dir={folder / name}", "logger.wandb=off")
+
+    train("plain", "model=plain", "backbone=torchvision/resnet18", "model.width=null")
+    call("shift_report", folder / "plain", "--images", images / "val", "--output", folder / "report_plain")
+    call("recommend", images, "--output", folder / "recommendation")
+    group = recommend_folder(images).group
+    train(group, "model=t3cen", f"model.group={group}")
+    call("shift_report", folder / "plain", folder / group, "--images", images / "val", "--output", folder / "report_both")
+    call("predict", folder / group, images / "test", "--output", folder / "answers.csv")
     return 0
 
 

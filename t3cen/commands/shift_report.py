@@ -139,7 +139,7 @@ def _write(reports: Mapping[str, ShiftReport], options: argparse.Namespace, argu
     from t3cen.figures.shift_report import draw
 
     with style.house_style():
-        figure, numbers = draw(reports, str(options.images))
+        figure, numbers = draw(reports, f"Under a shift of colour: {options.images.name}")
     command = shlex.join(["t3cen", "shift-report", *arguments])
     save.save(figure, numbers, options.output, "shift_report", command=command, config={"arguments": list(arguments)})
     write_text(options.output / "shift_report.csv", as_csv(reports))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 SHOWN = 7
 """Copies of the example image below each panel."""
-UNITS = {"hue": "shift of hue (degrees)", "saturation": "shift of saturation", "luminance": "shift of luminance"}
+TICKS = {"hue": (-180, -90, 0, 90, 180), "saturation": (-1, -0.5, 0, 0.5, 1), "luminance": (-0.5, -0.25, 0, 0.25, 0.5)}
+UNITS = {"hue": "degrees", "saturation": "1 is its range", "luminance": "1 is its range"}
 
 
 def draw(reports: Mapping[str, ShiftReport], title: str = "") -> tuple[Figure, dict[str, Any]]:
@@ -41,25 +42,22 @@ def draw(reports: Mapping[str, ShiftReport], title: str = "") -> tuple[Figure, d
     handles, labels = curves[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
     count = f"{first.images} image{'' if first.images == 1 else 's'}"
-    figure.suptitle(f"{title}: {count}" if title else count, fontsize=15)
+    figure.suptitle(f"{title}, {count}" if title else count, fontsize=15)
     return figure, {name: report.as_dict() for name, report in reports.items()}
 
 
-def _scale(axis: str) -> float:
-    return 360 if axis == "hue" else 1
-
-
 def _curves(axes: Any, reports: Mapping[str, ShiftReport], axis: str) -> None:
+    scale = 360 if axis == "hue" else 1
     for number, (name, report) in enumerate(reports.items()):
         amounts, scores = np.array(report.scores[axis]).T
-        axes.plot(_scale(axis) * amounts, 100 * scores, markevery=4, label=name, **line_style(number))
-    commonest = next(iter(reports.values())).commonest
-    if commonest is not None:
-        axes.axhline(100 * commonest, color=GREY, linestyle=":", linewidth=1.5, label="always the commonest class")
+        axes.plot(scale * amounts, 100 * scores, markevery=4, clip_on=False, label=name, **line_style(number))
+    first = next(iter(reports.values()))
+    if first.commonest is not None:
+        axes.axhline(100 * first.commonest, color=GREY, linestyle=":", linewidth=1.5, label="always the commonest class")
     axes.axvline(0, color=GREY, linewidth=0.8, zorder=0)
-    axes.set(title=axis, xlabel=UNITS[axis], ylim=(0, 103), xlim=(_scale(axis) * amounts.min(), _scale(axis) * amounts.max()))
-    if axis == "hue":
-        axes.set_xticks([-180, -90, 0, 90, 180], ["−180°", "−90°", "0°", "90°", "180°"])
+    amounts = scale * np.array(first.scores[axis])[:, 0]
+    axes.set(title=axis, xlabel=f"shift of {axis} ({UNITS[axis]})", xlim=(amounts.min(), amounts.max()), ylim=(0, 100))
+    axes.set_xticks([tick for tick in TICKS[axis] if amounts.min() <= tick <= amounts.max()])
 
 
 def _strip(axes: Any, report: ShiftReport, axis: str) -> None:
