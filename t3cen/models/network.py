@@ -68,6 +68,10 @@ class Network(nn.Module):
     lifting: Lifting
     channels: int
     """Channels of the final feature map."""
+    class_names: tuple[str, ...] = ()
+    """What its logits stand for, where `t3cen.load` made it."""
+    image_size: int | None = None
+    """Height and width of the images it was trained on, where `t3cen.load` made it."""
 
     def trunk(self, lifted: Tensor) -> Tensor:
         raise NotImplementedError

@@ -36,5 +36,5 @@ def load(path: Path) -> Network:
     config = record.config
     made = build(config["backbone"], num_classes=len(names), mean=Folder.mean, std=Folder.std, **config["model"])
     made.load_state_dict({name.removeprefix(_PREFIX): value for name, value in weights.items() if name.startswith(_PREFIX)})
-    made.class_names, made.image_size = tuple(names), config["data"]["image_size"]  # type: ignore[assignment]
+    made.class_names, made.image_size = tuple(names), config["data"]["image_size"]
     return made.eval()
