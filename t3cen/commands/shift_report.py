@@ -79,10 +79,12 @@ def _names(models: Sequence[Path]) -> list[str]:
 def _report(path: Path, options: argparse.Namespace) -> ShiftReport:
     network = load(path) if options.network is None else _library(path, options)
     assert network.image_size is not None
-    files = evenly(pictures_below(options.images), options.limit)
-    if not files:
+    every = pictures_below(options.images)
+    if not every:
         raise ValueError(f"no images in {options.images}; name a folder of images")
-    labels = _labels(files, options.images, network)
+    files = evenly(every, options.limit)
+    classes = _classes(every, options.images, network)
+    labels = [classes.index(_place(path, options.images)) for path in files] if classes else None
     items = items_of(files, network.image_size, labels)
     network = network.to("cuda" if torch.cuda.is_available() else "cpu")
     return shift_report(
@@ -121,17 +123,21 @@ def _library(path: Path, options: argparse.Namespace) -> Network:
     return made.eval()
 
 
-def _labels(files: Sequence[Path], folder: Path, network: Network) -> list[int] | None:
-    """The class of each image by the folder it lies in; None where folders are not the network's classes.
+def _place(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).parts[0]
 
-    Without names of its own, a network's classes are taken to be the folders in order of name, where there are as many.
+
+def _classes(files: Sequence[Path], folder: Path, network: Network) -> list[str]:
+    """The network's classes, if the images lie in folders of their names, otherwise none.
+
+    Where a network has no names of classes, they are taken to be the folders, in order of name, if there are as many.
     """
-    places = [path.relative_to(folder).parts[0] for path in files]
-    names = list(network.class_names) or sorted(set(places))
-    lies_in_class = all(len(path.relative_to(folder).parts) > 1 for path in files) and set(places) <= set(names)
-    if not lies_in_class or (not network.class_names and len(names) != network.channels):
-        return None
-    return [names.index(place) for place in places]
+    if any(path.parent == folder for path in files):
+        return []
+    places = sorted({_place(path, folder) for path in files})
+    if network.class_names:
+        return list(network.class_names) if set(places) <= set(network.class_names) else []
+    return places if len(places) == network.channels else []
 
 
 def _write(reports: Mapping[str, ShiftReport], options: argparse.Namespace, arguments: Sequence[str]) -> None:

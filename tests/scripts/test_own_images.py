@@ -64,7 +64,7 @@ def expected(trained, images):
 def test_answers_are_those_of_the_training_s_own_tests(trained, images, tmp_path):
     file = tmp_path / "new" / "answers.csv"
     assert predict.main([str(trained), str(images), "-o", str(file), "--batch-size", "4"]) == 0
-    answers = {row["image"]: row for row in csv.DictReader(file.open())}
+    answers = {row["image"]: row for row in csv.DictReader(file.read_text().splitlines())}
     assert len(answers) == 15
     for path, row in expected(trained, images).items():
         given = [float(answers[path][f"p({name})"]) for name in ("blue", "green", "red")]
@@ -109,7 +109,7 @@ def test_a_run_and_a_file_of_weights_are_reported(trained, images, tmp_path, cap
     assert said.startswith("Accuracy (%) on 6 images")
     assert {path.suffix for path in out.iterdir()} == {".png", ".pdf", ".json", ".csv", ".md"}
     assert (out / "shift_report.md").read_text().strip() == said.strip()
-    points = list(csv.DictReader((out / "shift_report.csv").open()))
+    points = list(csv.DictReader((out / "shift_report.csv").read_text().splitlines()))
     numbers = json.loads((out / "shift_report.json").read_text())["numbers"][trained.name]["scores"]
     assert len(points) == sum(len(scores) for scores in numbers.values()) == 67
     assert {float(p["share"]) for p in points if p["axis"] == "hue"} == {round(share, 4) for _, share in numbers["hue"]}
