@@ -26,21 +26,21 @@ def main() -> None:
     """Replace this process by the command that is named on the command line."""
     name, *arguments = sys.argv[1:] or ["--help"]
     if name in ("-h", "--help"):
-        lines = (f"  {name:<14}{_summary(PACKAGE / 'commands' / f'{name}.py')}" for name in SCRIPTS)
+        lines = (f"  {name.replace('_', '-'):<14}{_summary(PACKAGE / 'commands' / f'{name}.py')}" for name in SCRIPTS)
         sys.stdout.write(USAGE.format(version=__version__, commands="\n".join(lines)))
         return
     if name == "--version":
         sys.stdout.write(f"t3cen {__version__}\n")
         return
-    if name not in SCRIPTS:
-        sys.exit(f"t3cen: no command {name!r} (commands: {', '.join(SCRIPTS)})")
+    if (module := name.replace("-", "_")) not in SCRIPTS:
+        sys.exit(f"t3cen: no command {name!r} (commands: {', '.join(SCRIPTS).replace('_', '-')})")
     try:
         require("suite")
     except MissingExtra as error:
         sys.exit(f"t3cen {name}: {error}")
     os.environ["PYTHONSAFEPATH"] = "1"  # the folder it is called in holds data, not code
     # A process of its own by this name, which Lightning starts again for every further device.
-    os.execv(sys.executable, [sys.executable, "-m", f"t3cen.commands.{name}", *arguments])
+    os.execv(sys.executable, [sys.executable, "-m", f"t3cen.commands.{module}", *arguments])
 
 
 def _summary(file: Path) -> str:

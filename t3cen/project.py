@@ -19,11 +19,13 @@ SCRIPTS = {
     "data": "scripts/prepare_data.py",
     "deepaugment": "scripts/generate_deepaugment.py",
     "recommend": "scripts/recommend_order.py",
+    "predict": "scripts/predict.py",
+    "shift_report": "scripts/shift_report.py",
     "equivariance": "scripts/measure_equivariance.py",
     "publish": "scripts/publish_wandb.py",
     "demo": "scripts/demo.py",
 }
-"""The commands `t3cen NAME`, each `t3cen/commands/NAME.py`, and what a checkout calls them."""
+"""The commands `t3cen NAME`, each `t3cen/commands/NAME.py` (a dash for each `_`), and what a checkout calls them."""
 
 
 def conf_dir() -> Path:
@@ -43,4 +45,4 @@ def conf_dir() -> Path:
 
 def command(name: str) -> str:
     """How a person calls one of `t3cen.commands` here: `t3cen data`, or in a checkout `python scripts/prepare_data.py`."""
-    return f"t3cen {name}" if IS_INSTALLED else f"python {SCRIPTS[name]}"
+    return f"t3cen {name.replace('_', '-')}" if IS_INSTALLED else f"python {SCRIPTS[name]}"

@@ -47,7 +47,7 @@ def test_the_command_lists_them(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["t3cen"])
     __main__.main()
     listed = capsys.readouterr().out
-    assert all(f"\n  {name} " in listed for name in project.SCRIPTS)
+    assert all(f"\n  {name.replace('_', '-')} " in listed for name in project.SCRIPTS)
     assert max(map(len, listed.splitlines())) <= 130
 
 

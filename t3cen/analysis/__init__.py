@@ -9,6 +9,7 @@ MODULES = {
     "ClippedLifting": "analysis.clipped",
     "ColorStatistics": "analysis.color_statistics",
     "Recommendation": "analysis.recommendation",
+    "ShiftReport": "analysis.shift_cost",
     "best_orders": "analysis.entropy",
     "circle_distance": "analysis.distance",
     "color_signals": "analysis.color_as_label",
@@ -28,6 +29,7 @@ MODULES = {
     "redundancy_shares": "analysis.redundancy",
     "redundant_values": "analysis.redundancy",
     "sample_pixels": "analysis.color_statistics",
+    "shift_report": "analysis.shift_cost",
     "statements": "analysis.claims",
     "translate": "analysis.commutation",
 }

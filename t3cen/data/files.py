@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
+from PIL import Image, ImageOps
 from torch import Tensor
 
 from t3cen.data.checksums import LIST, check_list
@@ -61,8 +61,11 @@ def _from_deep(image: Image.Image, white: int, inverted: bool) -> Image.Image:
     return Image.fromarray((255 - grey if inverted else grey).astype(np.uint8)).convert("RGB")
 
 
-def open_rgb(file: Any) -> Image.Image:
+def open_rgb(file: Any, *, upright: bool = False) -> Image.Image:
     """A picture file (a path or a binary file object) by `rgb`, with Pillow's `info` about it.
+
+    Args:
+        upright: turned as its EXIF orientation says, as viewers show it; otherwise as it is stored (TIFF is turned by Pillow).
 
     Raises:
         Exception: whatever a damaged file makes Pillow stumble over.
@@ -73,7 +76,7 @@ def open_rgb(file: Any) -> Image.Image:
     with Image.open(file) as image:
         converted = rgb(image)
         converted.info = dict(image.info)
-    return converted
+    return ImageOps.exif_transpose(converted) if upright else converted
 
 
 def decode(file: Any, name: str, path: Path | str, size: int | None = None) -> Tensor:

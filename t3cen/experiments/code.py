@@ -15,6 +15,8 @@ LOOP = ("t3cen.training.run", "_train_and_test")
 """What every run executes."""
 MODELS = "t3cen.models"
 """Where networks and the ways colour enters are defined, of which a configuration names one each."""
+LIBRARIES = "t3cen.libraries"
+"""Where the networks of other libraries are, such as `torchvision/resnet18`."""
 BY_NAME = frozenset({"t3cen.models.families", "t3cen.models.registry", "t3cen.training.run"})
 """Modules of alternatives, or of more than training and testing: only the definitions that are used count."""
 BESIDE = frozenset(
@@ -73,12 +75,13 @@ def parts(config: Mapping[str, Any], package: Path = PACKAGE) -> dict[str, str]:
 
 def _parts(chosen: tuple[str, ...], package: Path = PACKAGE) -> dict[str, str]:
     *targets, backbone, family = chosen
-    closure = Closure(package, by_name=BY_NAME, beside=BESIDE, chosen=frozenset({backbone, family}))
+    network, of_library, _ = backbone.partition("/")
+    closure = Closure(package, by_name=BY_NAME, beside=BESIDE, chosen=frozenset({network, family}))
     closure.use(*LOOP)
     for target in targets:
         closure.use_target(target)
-    for choice in (backbone, family):
-        closure.use_entry(MODELS, choice)
+    closure.use_entry(LIBRARIES if of_library else MODELS, network)
+    closure.use_entry(MODELS, family)
     return closure.digests()
 
 

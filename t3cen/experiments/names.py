@@ -7,13 +7,18 @@ from pathlib import Path
 
 from hydra.core.config_store import ConfigStore
 
+from t3cen.experiments.content import register_resolvers
 from t3cen.experiments.runs import all_runs, runs_of, trained_tables
 from t3cen.experiments.schema import TABLE_DIR, nearest
 
 
 @cache
 def register(directory: Path = TABLE_DIR) -> None:
-    """Give Hydra one `experiment=<run>` per run and one `sweep=<table>` per trained table, once per process."""
+    """Give Hydra one `experiment=<run>` per run and one `sweep=<table>` per trained table, once per process.
+
+    What configurations compute of folders (`content.py`) is made known too.
+    """
+    register_resolvers()
     store = ConfigStore.instance()
     # Hydra copies the whole store each time it composes, which takes longer than composing, and only reads the copy.
     setattr(store, "__deepcopy__", lambda memo: store)  # noqa: B010 (a method of the instance is what copy looks for)

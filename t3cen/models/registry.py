@@ -18,6 +18,8 @@ from t3cen.registry import Registry
 NetworkClass = TypeVar("NetworkClass", bound=type[Network])
 ARCHITECTURES: Registry[Callable[..., Network]] = Registry("t3cen.models")
 """Networks by name, each a function of what `build` offers: see `architecture`."""
+LIBRARIES: Registry[Callable[..., Network]] = Registry("t3cen.libraries")
+"""Other libraries by name, each a function of the name of one of its networks and of what `build` offers."""
 
 
 def architecture(name: str, *, widths: Sequence[int], **options: Any) -> Callable[[NetworkClass], NetworkClass]:
@@ -79,7 +81,8 @@ def build(
     """A network by name, with as many parameters as its plain twin whatever the group.
 
     Args:
-        name: one of `names()`, such as `"resnet18"`.
+        name: one of `names()`, such as `"resnet18"`, or one of another library's, such as `"torchvision/resnet18"` or
+            `"timm/convnext_tiny"`, in its own widths and without a colour group.
         group: the colour group, or its name as in the paper (`"h4s4"`).
         num_classes: number of logits, at least 2.
         family: how colour enters, one of `FAMILIES` (`t3cen.models.families`), such as `"t3cen"` or `"plain"`.
@@ -104,8 +107,10 @@ def build(
         ValueError: an unknown name, family, cover or colour space, a group the family does not support, an option of another
             family, too few classes or channels, a `separable` or `recompute` that is no bool.
     """
-    if name not in ARCHITECTURES:
-        raise ValueError(f"unknown network {name!r}; known: {', '.join(names())}")
+    library, _, model = name.partition("/")
+    if name not in ARCHITECTURES and not (model and library in LIBRARIES):
+        others = ", ".join(f"{known}/NAME" for known in sorted(LIBRARIES))
+        raise ValueError(f"unknown network {name!r}; known: {', '.join(names())}, {others}")
     if family not in FAMILIES:
         raise ValueError(f"unknown family {family!r}; known: {', '.join(FAMILIES)}")
     if num_classes < 2:
@@ -130,6 +135,10 @@ def build(
             raise ValueError(f"{option} is an option of {known}; the family {family!r} has no use for it")
     options = {"cover": cover, "backend": backend, "color_space": color_space, "lcer": dict(lcer or {}), "separable": separable}
     parts = FAMILIES[family](group, band_limit=limit, **options)
+    if model:
+        if width is not None or recompute:
+            raise ValueError(f"{name} is built as its library has it: leave out width and recompute, got {width} and {recompute}")
+        return LIBRARIES[library](model, parts, trivial=group.order == 1, pool=pool, num_classes=num_classes, mean=mean, std=std)
     if parts.one_statistic:
         mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
     offered = {**vars(parts), "pool": parts.pool(pool, group.order), "num_classes": num_classes, "mean": mean, "std": std}

@@ -38,12 +38,16 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write `content` to `path` so that a reader finds the old file, the new file or none, never half of one."""
-    text = json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    """`write_text` of `content` as JSON."""
+    write_text(path, json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` so that a reader finds the old file, the new file or none, never half of one."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         os.fchmod(handle, 0o644)
-        with os.fdopen(handle, "w") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             os.fsync(file.fileno())
         os.replace(temporary, path)
