@@ -72,6 +72,7 @@ def build(
     mean: Sequence[float] = (0.5, 0.5, 0.5),
     std: Sequence[float] = (0.5, 0.5, 0.5),
     lcer: Mapping[str, Any] | None = None,
+    light: Mapping[str, Any] | None = None,
     separable: bool = False,
     band_limit: BandLimit | Mapping[str, Any] | bool | None = None,
     recompute: bool = False,
@@ -90,10 +91,12 @@ def build(
         pool: `"max"` (paper) or `"mean"` over the group.
         mean, std: normalisation after the lifting; CEConv takes their means over the three channels.
         lcer: further arguments of `LCERLifting`, for that family.
+        light: `axes` (`"channels"` or `"illuminant"`), `stops` and `srgb` of `LightLifting`, for the family `t3cen_light`.
         separable: CEConv's separable variant, for that family.
         band_limit: True for features band-limited along the group, which makes the network equivariant between the group's
             steps too (docs/continuous.md); a mapping of `BandLimit`'s attributes says how finely. Odd orders of 3 and more
-            are best; an even one leaves its middle frequency unused. For the families `t3cen`, `t3cen_rgb`, `t3cen_scale`.
+            are best; an even one leaves its middle frequency unused. For the families `t3cen`, `t3cen_rgb`, `t3cen_light`,
+            `t3cen_scale`.
         recompute: whether training makes the activations of a block again in the backward pass instead of keeping them: less
             memory, the time of another forward pass, the same results.
 
@@ -124,12 +127,13 @@ def build(
         raise ValueError(
             f"band_limit needs a group of rotations, which {', '.join(accepting('band_limit'))} have and {family!r} has not"
         )
-    for option, given in (("color_space", color_space != "hsl"), ("lcer", bool(lcer)), ("separable", separable)):
+    for option, given in (("color_space", color_space != "hsl"), ("lcer", bool(lcer)), ("light", bool(light)), ("separable", separable)):
         if given and family not in accepting(option):
             known = ", ".join(accepting(option))
             raise ValueError(f"{option} is an option of {known}; the family {family!r} has no use for it")
-    options = {"cover": cover, "backend": backend, "color_space": color_space, "lcer": dict(lcer or {}), "separable": separable}
-    parts = FAMILIES[family](group, band_limit=limit, **options)
+    options = {"cover": cover, "backend": backend, "color_space": color_space, "separable": separable}
+    own = {"lcer": dict(lcer or {}), "light": dict(light or {})}
+    parts = FAMILIES[family](group, band_limit=limit, **options, **own)
     if parts.one_statistic:
         mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
     offered = {**vars(parts), "pool": parts.pool(pool), "num_classes": num_classes, "mean": mean, "std": std}
