@@ -112,7 +112,7 @@ def t3cen_rgb(group: CyclicProduct, *, cover: str, backend: str, band_limit: Ban
     return _rotations(RGBLifting(RGBGroup(*group.orders), cover), backend, band_limit)
 
 
-LIGHT_AXES = {"channels": RGBGroup, "illuminant": LightGroup}
+LIGHT_AXES: dict[str, type[RGBGroup] | type[LightGroup]] = {"channels": RGBGroup, "illuminant": LightGroup}
 """What the orders of a light network's group are of: red, green, blue; or exposure, red over green, blue over green."""
 
 

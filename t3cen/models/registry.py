@@ -127,7 +127,12 @@ def build(
         raise ValueError(
             f"band_limit needs a group of rotations, which {', '.join(accepting('band_limit'))} have and {family!r} has not"
         )
-    for option, given in (("color_space", color_space != "hsl"), ("lcer", bool(lcer)), ("light", bool(light)), ("separable", separable)):
+    for option, given in (
+        ("color_space", color_space != "hsl"),
+        ("lcer", bool(lcer)),
+        ("light", bool(light)),
+        ("separable", separable),
+    ):
         if given and family not in accepting(option):
             known = ", ".join(accepting(option))
             raise ValueError(f"{option} is an option of {known}; the family {family!r} has no use for it")

@@ -16,9 +16,9 @@ from t3cen.turns import circle_distance, wrap
 class Lifting(nn.Module):
     """An image `(B, 3, H, W)` -> a function on the group `(B, G, 3, H, W)`, one transformed image per group element.
 
-    `forward(rgb) = lift(encode(rgb))`, and `lift(angles)[:, g] = decode(act(angles, g))` unless a lifting shows something else
-    than images, so that `lift(act(angles, e)) == group.act(lift(angles), e)` to rounding. Everything is computed in float32 (float64 for float64
-    images) whatever the trainer's precision; the result keeps that precision.
+    `forward(rgb) = lift(encode(rgb))`, and `lift(angles)[:, g] = decode(act(angles, g))`, unless a lifting says that it shows
+    something else than images; so `lift(act(angles, e)) == group.act(lift(angles), e)` to rounding. Everything is computed in
+    float32 (float64 for float64 images) whatever the trainer's precision; the result keeps that precision.
 
     Attributes:
         group: the group of the output.

@@ -55,7 +55,8 @@ class LightLifting(RGBLifting):
         if not isinstance(srgb, bool):
             raise ValueError(f"srgb must be true or false, got {srgb!r}")
         super().__init__(group, cover)
-        self.stops, self.srgb = float(stops), srgb
+        self.stops: float = float(stops)
+        self.srgb: bool = srgb
 
     def steps(self, gains: Sequence[float]) -> tuple[float, float, float]:
         """The element, in steps of the group, that acts as gains do: `encode(image * 2**gains)` is `act(encode(image), steps)`
