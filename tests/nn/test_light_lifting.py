@@ -70,6 +70,8 @@ def test_exposure_and_illuminant_are_axes_of_their_own():
     assert lifting.steps((1, -2, 1))[0] == 0
     values = lifting(pixel(0.5, 0.25, 0.125))[0, 0, :, 0, 0]
     torch.testing.assert_close(values, torch.tensor([0.75, 0.5625, 0.4375], dtype=torch.float64))
+    blackish = lifting(pixel(0.5, 1e-9, 0.5))[0, 0, :, 0, 0]
+    torch.testing.assert_close(blackish, torch.tensor([1.75 / 3, 0.9375, 0.9375], dtype=torch.float64))
 
 
 @groups
