@@ -27,7 +27,7 @@ class LightLifting(RGBLifting):
     * `LightGroup(exposure, red_green, blue_green)`: their mean, and half of one more than the differences red - green and
       blue - green. Exposure moves the first alone, a change of the illuminant that keeps the mean the other two.
 
-    `lift` shows the *values*, not images: they are even in perception, and a network needs few frequencies of them.
+    `lift` shows the *values*, not images: they are linear in the angle but for two kinks, so few frequencies hold them.
     Angles are `(B, 3, H, W)`, those of the three values, in turns; `decode` makes images of them, cut off at white and floor.
 
     Args:
