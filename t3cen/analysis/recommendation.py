@@ -134,7 +134,9 @@ def recommend(
             _second(moved, reasons)
     if signals and moved:
         _other_signals(signals, moved[0].axis, warnings)
-    return Recommendation(group, tuple(reasons), tuple(warnings), signal, moves, used is None, candidates, signals, seen, used, light)
+    return Recommendation(
+        group, tuple(reasons), tuple(warnings), signal, moves, used is None, candidates, signals, seen, used, light
+    )
 
 
 def _describe(moves: dict[str, Movement], between_images: bool) -> list[str]:

@@ -147,9 +147,7 @@ def test_a_trained_network_is_exact_at_steps_and_small_between_them_also_through
         assert network_error(network, rgb, elements=[(1, 0, 0), (2, 1, 2)]).worst < 5e-6
 
     def between(network, element, protocol):
-        return network_error(
-            network, rgb, protocol=protocol, elements=[element], act_output=interpolated(network.lifting.group)
-        )
+        return network_error(network, rgb, protocol=protocol, elements=[element], act_output=interpolated(network.lifting.group))
 
     far = (0.31, -1.77, 0.5)
     assert between(limited, far, "angles").worst < 1e-2
