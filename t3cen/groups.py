@@ -136,6 +136,15 @@ class RGBGroup(CyclicProduct):
         super().__init__(red, green, blue)
 
 
+class LightGroup(CyclicProduct):
+    """Shifts of the logarithms of exposure, of red over green, and of blue over green (docs/light.md)."""
+
+    names = ("exposure", "red_green", "blue_green")
+
+    def __init__(self, exposure: int = 1, red_green: int = 1, blue_green: int = 1) -> None:
+        super().__init__(exposure, red_green, blue_green)
+
+
 class ScaleGroup(CyclicProduct):
     """Steps of scale along its double cover (paper, Discussion)."""
 

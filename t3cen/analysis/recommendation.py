@@ -18,6 +18,7 @@ from torch import Tensor
 from t3cen.analysis.candidates import GROUPS, Candidate, examine
 from t3cen.analysis.color_as_label import Signal, color_signals
 from t3cen.analysis.color_statistics import AXES, ColorStatistics, sample_pixels
+from t3cen.analysis.light_move import LightMove, light_move
 from t3cen.analysis.movement import Movement, distance, movements, spreads
 from t3cen.groups import ColorGroup
 
@@ -41,6 +42,7 @@ class Recommendation:
         candidates: every group looked at.
         signals: how well each axis predicts the class, where labels were given.
         train, deployment: the statistics behind it all.
+        light: how far light moves, where deployment images were given; None where too little is neither black nor white.
     """
 
     group: str
@@ -53,6 +55,7 @@ class Recommendation:
     signals: dict[str, Signal] | None
     train: ColorStatistics = field(repr=False)
     deployment: ColorStatistics | None = field(repr=False)
+    light: LightMove | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the pixels, as plain values."""
@@ -69,6 +72,7 @@ class Recommendation:
             "train": self.train.summary(),
             "deployment": None if self.deployment is None else self.deployment.summary(),
             "undefined_hue": self.train.undefined_hue,
+            "light": None if self.light is None else {**asdict(self.light), "exposure": self.light.exposure},
         }
 
 
@@ -106,7 +110,10 @@ def recommend(
     candidates = tuple(examine(name, seen, used, moves, cover) for name in groups)
     signals = None if labels is None else color_signals(seen, labels, used, deployment_labels)
     moved = sorted((m for m in moves.values() if m.stands_out(LEAST)), key=lambda m: -m.share)
+    light = None if used is None else light_move(seen.pixels, used.pixels)
     reasons, warnings = _describe(moves, used is None), []
+    if light is not None and light.stands_out():
+        reasons.append(f"Light moves: {light}. Try model=t3cen_light, which gains shift (docs/light.md), beside the group below.")
     if labels is not None and signals is None:
         warnings.append("There are too few images of each class, or one class only, to tell whether colour is the signal.")
     if not moved:
@@ -127,7 +134,9 @@ def recommend(
             _second(moved, reasons)
     if signals and moved:
         _other_signals(signals, moved[0].axis, warnings)
-    return Recommendation(group, tuple(reasons), tuple(warnings), signal, moves, used is None, candidates, signals, seen, used)
+    return Recommendation(
+        group, tuple(reasons), tuple(warnings), signal, moves, used is None, candidates, signals, seen, used, light
+    )
 
 
 def _describe(moves: dict[str, Movement], between_images: bool) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from t3cen.groups import ColorGroup, CyclicProduct, RGBGroup, ScaleGroup
+from t3cen.groups import ColorGroup, CyclicProduct, LightGroup, RGBGroup, ScaleGroup
 from t3cen.models.network import ConvFactory, MaxPoolFactory, NonlinearFactory
 from t3cen.models.pooling import GlobalPool
 from t3cen.nn import (
@@ -25,6 +25,7 @@ from t3cen.nn import (
     Interpolate,
     LCERConv2d,
     LCERLifting,
+    LightLifting,
     Planar,
     RGBLifting,
     ScaleLifting,
@@ -109,6 +110,25 @@ def t3cen(group: ColorGroup, *, cover: str, backend: str, color_space: str, band
 def t3cen_rgb(group: CyclicProduct, *, cover: str, backend: str, band_limit: BandLimit | None, **_: Any) -> Family:
     """The same construction on red, green and blue (paper, "Application to RGB shift equivariance")."""
     return _rotations(RGBLifting(RGBGroup(*group.orders), cover), backend, band_limit)
+
+
+LIGHT_AXES: dict[str, type[RGBGroup] | type[LightGroup]] = {"channels": RGBGroup, "illuminant": LightGroup}
+"""What the orders of a light network's group are of: red, green, blue; or exposure, red over green, blue over green."""
+
+
+@FAMILIES.register
+def t3cen_light(
+    group: CyclicProduct, *, cover: str, backend: str, band_limit: BandLimit | None, light: dict[str, Any], **_: Any
+) -> Family:
+    """The same construction on logarithms, for white balance and exposure (docs/light.md)."""
+    options = {"axes": "channels", **light}
+    axes = options.pop("axes")
+    unknown = sorted(set(options) - {"stops", "srgb"})
+    if unknown or axes not in LIGHT_AXES:
+        raise ValueError(
+            f"light takes axes ({' or '.join(LIGHT_AXES)}), stops and srgb, got {unknown[0] if unknown else f'axes={axes!r}'}"
+        )
+    return _rotations(LightLifting(LIGHT_AXES[axes](*group.orders), cover, **options), backend, band_limit)
 
 
 @FAMILIES.register

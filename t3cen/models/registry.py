@@ -74,6 +74,7 @@ def build(
     mean: Sequence[float] = (0.5, 0.5, 0.5),
     std: Sequence[float] = (0.5, 0.5, 0.5),
     lcer: Mapping[str, Any] | None = None,
+    light: Mapping[str, Any] | None = None,
     separable: bool = False,
     band_limit: BandLimit | Mapping[str, Any] | bool | None = None,
     recompute: bool = False,
@@ -93,10 +94,12 @@ def build(
         pool: at the end, one of `POOLS` (`t3cen.models.pooling`): `"max"` over the group (paper), or `"mean"`, `"pixel_max"`, `"none"`.
         mean, std: normalisation after the lifting; CEConv takes their means over the three channels.
         lcer: further arguments of `LCERLifting`, for that family.
+        light: `axes` (`"channels"` or `"illuminant"`), `stops` and `srgb` of `LightLifting`, for the family `t3cen_light`.
         separable: CEConv's separable variant, for that family.
         band_limit: True for features band-limited along the group, which makes the network equivariant between the group's
             steps too (docs/continuous.md); a mapping of `BandLimit`'s attributes says how finely. Odd orders of 3 and more
-            are best; an even one leaves its middle frequency unused. For the families `t3cen`, `t3cen_rgb`, `t3cen_scale`.
+            are best; an even one leaves its middle frequency unused. For the families `t3cen`, `t3cen_rgb`, `t3cen_light`,
+            `t3cen_scale`.
         recompute: whether training makes the activations of a block again in the backward pass instead of keeping them: less
             memory, the time of another forward pass, the same results.
 
@@ -129,12 +132,18 @@ def build(
         raise ValueError(
             f"band_limit needs a group of rotations, which {', '.join(accepting('band_limit'))} have and {family!r} has not"
         )
-    for option, given in (("color_space", color_space != "hsl"), ("lcer", bool(lcer)), ("separable", separable)):
+    for option, given in (
+        ("color_space", color_space != "hsl"),
+        ("lcer", bool(lcer)),
+        ("light", bool(light)),
+        ("separable", separable),
+    ):
         if given and family not in accepting(option):
             known = ", ".join(accepting(option))
             raise ValueError(f"{option} is an option of {known}; the family {family!r} has no use for it")
-    options = {"cover": cover, "backend": backend, "color_space": color_space, "lcer": dict(lcer or {}), "separable": separable}
-    parts = FAMILIES[family](group, band_limit=limit, **options)
+    options = {"cover": cover, "backend": backend, "color_space": color_space, "separable": separable}
+    own = {"lcer": dict(lcer or {}), "light": dict(light or {})}
+    parts = FAMILIES[family](group, band_limit=limit, **options, **own)
     if model:
         if width is not None or recompute:
             raise ValueError(f"{name} is built as its library has it: leave out width and recompute, got {width} and {recompute}")

@@ -9,6 +9,7 @@ from t3cen.nn.baselines.lcer_conv import LCERConv2d
 from t3cen.nn.conv import GroupConv2d
 from t3cen.nn.liftings.hsl import HSLLifting
 from t3cen.nn.liftings.lcer import LCERLifting
+from t3cen.nn.liftings.light import LightLifting
 from t3cen.nn.liftings.plain import GrayLifting, IdentityLifting
 from t3cen.nn.liftings.rgb import RGBLifting
 from t3cen.nn.liftings.scale import ScaleLifting
@@ -33,6 +34,7 @@ __all__ = [
     "Interpolate",
     "LCERConv2d",
     "LCERLifting",
+    "LightLifting",
     "Planar",
     "Project",
     "RGBLifting",

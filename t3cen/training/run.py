@@ -16,6 +16,7 @@ from hydra.utils import instantiate
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from t3cen.data.between import between_steps
+from t3cen.data.light_shifts import light_shifts
 from t3cen.data.module import ColorData
 from t3cen.data.shifts import line_step_jitter, step_jitter
 from t3cen.experiments import record as records
@@ -84,11 +85,13 @@ def run(job: Job) -> Path:
 
 
 def make_data(config: Mapping[str, Any]) -> ColorData:
-    """The data module of a composed configuration, with the test sets `data.between` asks for."""
-    options = {key: value for key, value in config["data"].items() if key != "between"}
+    """The data module of a composed configuration, with the test sets `data.between` and `data.light` ask for."""
+    options = {key: value for key, value in config["data"].items() if key not in ("between", "light")}
     data: ColorData = instantiate(options, augmentation=instantiate(config["augment"]))
     if config["data"].get("between"):
         data.add_tests(between_steps(config["data"]["between"]))
+    if config["data"].get("light"):
+        data.add_tests(light_shifts())
     return data
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.export import Dim
 
-from t3cen.groups import ColorGroup, RGBGroup, ScaleGroup
-from t3cen.nn import GrayLifting, HSLLifting, IdentityLifting, RGBLifting, ScaleLifting
+from t3cen.groups import ColorGroup, LightGroup, RGBGroup, ScaleGroup
+from t3cen.nn import GrayLifting, HSLLifting, IdentityLifting, LightLifting, RGBLifting, ScaleLifting
 
 TOLERANCE = {torch.float32: 4e-6, torch.float64: 2e-14}
 COVERS = ("triangle", "sine", "half_sine")
@@ -29,6 +29,7 @@ KINDS = [
     ScaleLifting(ScaleGroup(4)),
     IdentityLifting(),
     GrayLifting(),
+    LightLifting(LightGroup(*UNEQUAL)),
 ]
 every = pytest.mark.parametrize("lifting", LIFTINGS, ids=repr)
 kinds = pytest.mark.parametrize("lifting", KINDS, ids=repr)

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from t3cen.algebra.band import projection
 from t3cen.nn.band_limited.limit import AxisMap
-from t3cen.nn.band_limited.series import HSLSeriesLifting, RGBSeriesLifting
+from t3cen.nn.band_limited.series import HSLSeriesLifting, LightSeriesLifting, RGBSeriesLifting
 from t3cen.nn.liftings.base import Lifting
 from t3cen.nn.liftings.hsl import HSLLifting
+from t3cen.nn.liftings.light import LightLifting
 from t3cen.nn.liftings.rgb import RGBLifting
 
 
@@ -83,4 +84,6 @@ def band_limited(lifting: Lifting, points: int | str = "exact") -> Lifting:
         return HSLSeriesLifting(lifting.group, lifting.cover, lifting.color_space)  # type: ignore[arg-type]
     if type(lifting) is RGBLifting:
         return RGBSeriesLifting(lifting.group, lifting.cover)  # type: ignore[arg-type]
+    if type(lifting) is LightLifting:
+        return LightSeriesLifting(lifting.group, lifting.cover, lifting.stops, lifting.srgb)  # type: ignore[arg-type]
     raise ValueError(f"{type(lifting).__name__} has no Fourier series here; set band_limit.lift to a number of points, such as 4")

@@ -17,6 +17,7 @@ from t3cen.covers import get_cover
 from t3cen.groups import ColorGroup, RGBGroup
 from t3cen.nn.band_limited.limit import AxisMap
 from t3cen.nn.liftings.hsl import HSLLifting
+from t3cen.nn.liftings.light import LightLifting
 from t3cen.nn.liftings.rgb import RGBLifting
 
 Curve = Callable[[Tensor], Tensor]
@@ -126,3 +127,13 @@ class RGBSeriesLifting(RGBLifting):
 
     def _value(self, angle: Tensor) -> Tensor:
         return get_cover(self.cover).project(angle).unsqueeze(-3)
+
+
+class LightSeriesLifting(LightLifting, RGBSeriesLifting):
+    """`LightLifting` onto the frequencies that the group can hold, on each axis whose order is not 1.
+
+    Args: those of `LightLifting`.
+
+    Raises:
+        ValueError: order 2; what `LightLifting` raises.
+    """

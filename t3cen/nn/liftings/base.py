@@ -16,9 +16,9 @@ from t3cen.turns import circle_distance, wrap
 class Lifting(nn.Module):
     """An image `(B, 3, H, W)` -> a function on the group `(B, G, 3, H, W)`, one transformed image per group element.
 
-    `forward(rgb) = lift(encode(rgb))`, and `lift(angles)[:, g] = decode(act(angles, g))`, so that
-    `lift(act(angles, e)) == group.act(lift(angles), e)` to rounding. Everything is computed in float32 (float64 for float64
-    images) whatever the trainer's precision; the result keeps that precision.
+    `forward(rgb) = lift(encode(rgb))`, and `lift(angles)[:, g] = decode(act(angles, g))`, unless a lifting says that it shows
+    something else than images; so `lift(act(angles, e)) == group.act(lift(angles), e)` to rounding. Everything is computed in
+    float32 (float64 for float64 images) whatever the trainer's precision; the result keeps that precision.
 
     Attributes:
         group: the group of the output.
@@ -135,5 +135,9 @@ def off_branch(angle: Tensor, cover: Cover) -> Tensor:
     At the ends of the branch both sheets meet; there a rounding error of the value moves a sine cover's angle by its square
     root, so that much is not called a change.
     """
-    rounding = 4 * torch.finfo(angle.dtype).eps ** 0.5
-    return circle_distance(angle, cover.lift(cover.project(angle))) > rounding
+    return circle_distance(angle, cover.lift(cover.project(angle))) > off_sheet_rounding(angle.dtype)
+
+
+def off_sheet_rounding(dtype: torch.dtype) -> float:
+    """Angles this near, in turns, count as one when an image comes back."""
+    return 4 * torch.finfo(dtype).eps ** 0.5
