@@ -39,7 +39,7 @@ def check_alike(body: nn.Module, group: CyclicProduct, example: Tensor) -> None:
     f = torch.rand(2, group.order, *example.shape[1:], dtype=torch.float64, generator=generator).to(device)
     step = tuple(1 % order for order in group.orders)
     for training in (False, True):
-        _set_mode(body, training)
+        set_mode(body, training)
         before, moved = _seen(body, f), _seen(body, group.act(f, step))
         guilty = next((a for a, b in zip(before, moved, strict=True) if not _moved(a, b, group, step)), None)
         if guilty and all(torch.equal(a, b) for (*_, a), (*_, b) in zip(before, _seen(body, f), strict=True)):
@@ -56,7 +56,8 @@ def _moved(sight: Sight, other: Sight, group: CyclicProduct, step: tuple[int, ..
     return bool((other[2] - want).abs().max() <= BOUND * want.abs().max())
 
 
-def _set_mode(body: nn.Module, training: bool) -> None:
+def set_mode(body: nn.Module, training: bool) -> None:
+    """Training without what is drawn at random, or evaluation."""
     body.train(training)
     for module in body.modules():
         if isinstance(module, _DropoutNd) or type(module).__name__ in RANDOM:
