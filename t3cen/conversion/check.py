@@ -14,6 +14,8 @@ from t3cen.groups import CyclicProduct
 
 BOUND = 1e-6
 """Of the relative difference, in float64."""
+BATCH = 3
+"""Odd, so that halves of the batch are not whole functions on the group."""
 RANDOM = {"StochasticDepth", "DropPath", "DropBlock2d"}
 """Of torchvision and timm, beside PyTorch's dropout: switched off, since they take or leave each image by itself."""
 
@@ -26,7 +28,7 @@ def check_alike(body: nn.Module, group: CyclicProduct, example: Tensor) -> None:
     Args:
         body: a network on `(B G, C, H, W)`; it is not modified.
         group: the group.
-        example: `(2, C, H, W)` on the meta device.
+        example: `(B, C, H, W)`: channels and size of the images.
 
     Raises:
         ValueError: the module that treats the images of a batch unlike one another, in training or in evaluation.
@@ -36,7 +38,7 @@ def check_alike(body: nn.Module, group: CyclicProduct, example: Tensor) -> None:
     body = copy.deepcopy(body).double()
     device = next(body.parameters()).device
     generator = torch.Generator().manual_seed(0)
-    f = torch.rand(2, group.order, *example.shape[1:], dtype=torch.float64, generator=generator).to(device)
+    f = torch.rand(BATCH, group.order, *example.shape[1:], dtype=torch.float64, generator=generator).to(device)
     step = tuple(1 % order for order in group.orders)
     for training in (False, True):
         set_mode(body, training)
@@ -52,7 +54,7 @@ def check_alike(body: nn.Module, group: CyclicProduct, example: Tensor) -> None:
 
 
 def _moved(sight: Sight, other: Sight, group: CyclicProduct, step: tuple[int, ...]) -> bool:
-    want = group.act(sight[2].unflatten(0, (2, -1)), step).flatten(0, 1)
+    want = group.act(sight[2].unflatten(0, (BATCH, -1)), step).flatten(0, 1)
     return bool((other[2] - want).abs().max() <= BOUND * want.abs().max())
 
 

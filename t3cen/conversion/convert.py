@@ -17,7 +17,7 @@ from t3cen.conversion.trace import Trace, described, example_for, without_number
 from t3cen.groups import ColorGroup, CyclicProduct
 from t3cen.models.families import Family, keep_band
 from t3cen.models.network import Normalize
-from t3cen.nn import GroupConv2d, HSLLifting
+from t3cen.nn import GroupConv2d, HSLLifting, Planar
 from t3cen.nn.band_limited.limit import BandLimit
 from t3cen.nn.liftings.base import Lifting
 
@@ -25,9 +25,10 @@ MATCHES = ("parameters", "width")
 MIXES = ("dense", "grouped", "all")
 NEAR, TRIALS = 0.003, 12
 """How near the number of parameters must come, and how many factors are tried for it."""
+MAXIMA = (nn.MaxPool2d, nn.AdaptiveMaxPool2d)
 ACTIVATIONS = (
     nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Mish, nn.Tanh, nn.Sigmoid, nn.Hardswish,
-    nn.Hardsigmoid, nn.Hardtanh, nn.Softplus, nn.MaxPool2d, nn.AdaptiveMaxPool2d,
+    nn.Hardsigmoid, nn.Hardtanh, nn.Softplus, *MAXIMA,
 )  # fmt: skip
 
 
@@ -94,7 +95,7 @@ def convert(
     shape, factor = (plain, 1.0) if match == "width" else _fitting(plain, images, trace, cost)
     body = _built(model, shape, chosen, group)
     if limit is not None:
-        _band_limited(body, family, trace)
+        _band_limited(body, group, limit, trace)
     check_alike(body, group, images)
     names = tuple(name for name, module in plain.named_modules() if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)))
     conversion = Conversion(
@@ -156,7 +157,7 @@ def _built(model: nn.Module, shape: nn.Module, chosen: set[str], group: CyclicPr
     return body
 
 
-def _band_limited(body: nn.Module, family: Family, trace: Trace) -> None:
+def _band_limited(body: nn.Module, group: CyclicProduct, limit: BandLimit, trace: Trace) -> None:
     """Put activations and maxima on the finer group.
 
     Raises:
@@ -170,4 +171,5 @@ def _band_limited(body: nn.Module, family: Family, trace: Trace) -> None:
             )
     for name, module in list(body.named_modules(remove_duplicate=False)):
         if isinstance(module, ACTIVATIONS):
-            body.set_submodule(name, layers.FoldedActivation(module, family.lifting.group, family.nonlinear.keywords["points"]))
+            on_maps = Planar(module) if isinstance(module, MAXIMA) else module
+            body.set_submodule(name, layers.FoldedActivation(on_maps, group, limit.activation))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.utils.parametrize import is_parametrized
 
-from t3cen.conversion.trace import Trace, described, naming
+from t3cen.conversion.trace import Cut, Trace, described
 
 KNOWN = (nn.Conv2d, nn.ConvTranspose2d, nn.Linear, _NormBase, nn.GroupNorm, nn.LayerNorm, nn.PReLU)
 Width = Callable[[int], int]
@@ -71,8 +72,7 @@ def narrowed(model: nn.Module, example: Tensor, trace: Trace, factor: float) -> 
             module.register_forward_pre_hook(lambda m, args, name=name: resize(name, m, args[0]))  # type: ignore[misc]
         else:
             _narrow_numbers(module, width)
-    with naming(made):
-        after = Trace(made, example)
+    after = Trace(made, example)
     if absent := [name for name, m in made.named_modules() if isinstance(m, KNOWN) and name not in resize.done]:
         raise ValueError(f"{described(model, absent[0])} took no part when the network ran; delete it, or give another example")
     _same_cuts(model, trace, after)
@@ -163,13 +163,19 @@ def _same_cuts(model: nn.Module, before: Trace, after: Trace) -> None:
     Raises:
         ValueError: the module that does, and where.
     """
-    for (name, size, places), (_, left, found) in zip(before.cuts, after.cuts, strict=False):
-        moved = len(places) != len(found) or any(abs(f - p * left / size) >= 1 for p, f in zip(places, found, strict=False))
-        if moved:
+    for old, new in itertools.zip_longest(before.cuts, after.cuts):
+        if not (old and new and _same_cut(old, new)):
+            name = (old or new)[0]
+            was, now = (f"{cut[1]} at {cut[2]}" if cut else "none" for cut in (old, new))
             raise ValueError(
-                f"{described(model, name)} cuts {size} channels at {places}, and {left} at {found}: places that do not "
+                f"{described(model, name)} cuts its channels, {was}, and when there are fewer, {now}: places that do not "
                 'move with the number of channels cannot be narrowed; convert with match="width"'
             )
+
+
+def _same_cut(old: Cut, new: Cut) -> bool:
+    (_, size, places), (_, left, found) = old, new
+    return len(places) == len(found) and all(abs(f - p * left / size) < 1 for p, f in zip(places, found, strict=True))
 
 
 def parameters(model: nn.Module, times: Callable[[nn.Module], int] = lambda module: 1) -> int:

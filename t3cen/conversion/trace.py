@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+Cut = tuple[str, int, tuple[int, ...]]
 LAYERS = (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)
 SIZES = (64, 32, 28, 96, 128, 224, 299, 384)
 """Sides of the images that are tried, in pixels, where no example is given."""
@@ -34,7 +35,7 @@ def naming(model: nn.Module) -> Iterator[list[str]]:
 
     hooks = []
     for name, module in model.named_modules():
-        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: stack.append(name)))
+        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: stack.append(name), prepend=True))
         hooks.append(module.register_forward_hook(leave))
     try:
         yield stack
@@ -63,7 +64,7 @@ class Trace(TorchDispatchMode):
 
     def __init__(self, model: nn.Module, example: Tensor) -> None:
         super().__init__()
-        self.cuts: list[tuple[str, int, tuple[int, ...]]] = []
+        self.cuts: list[Cut] = []
         self.nonlinear: list[tuple[str, str]] = []
         self.shapes: dict[str, torch.Size] = {}
         self._batch = len(example)
