@@ -91,6 +91,7 @@ def convert(
     images = example_for(plain, example)
     trace = Trace(plain, images)
     chosen = {name for name, module in plain.named_modules() if name not in trace.last and _mixes(module, mix)}
+    _check_own_forward(plain, chosen)
     cost = _cost(plain, chosen, group.order)
     shape, factor = (plain, 1.0) if match == "width" else _fitting(plain, images, trace, cost)
     body = _built(model, shape, chosen, group)
@@ -110,6 +111,15 @@ def _mixes(module: nn.Module, mix: str) -> bool:
     if not isinstance(module, nn.Conv2d):
         return isinstance(module, nn.Linear)
     return module.groups == 1 or mix == "all" or (mix == "grouped" and not is_depthwise(module))
+
+
+def _check_own_forward(plain: nn.Module, chosen: set[str]) -> None:
+    for name in chosen:
+        module = plain.get_submodule(name)
+        base = nn.Linear if isinstance(module, nn.Linear) else nn.Conv2d
+        if type(module).forward is not base.forward:
+            where = described(plain, name)
+            raise ValueError(f"{where} is a {base.__name__} with a forward of its own, which a group convolution cannot copy")
 
 
 def _cost(plain: nn.Module, chosen: set[str], order: int) -> Callable[[nn.Module], int]:

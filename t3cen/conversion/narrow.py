@@ -22,16 +22,13 @@ def check_layers(model: nn.Module) -> None:
     """Refuse what is not known well enough to be narrowed and converted.
 
     Raises:
-        ValueError: parameters of more than one axis outside the layers that are known; a layer with a `forward` of its own, or
-            with parameters made of others; a layer norm over more than the channels.
+        ValueError: parameters of more than one axis outside the layers that are known; a layer whose parameters are made of
+            others; a layer norm over more than the channels.
     """
     for name, module in model.named_modules():
         where = described(model, name)
         if is_parametrized(module):
             raise ValueError(f"{where} has parametrised parameters; call torch.nn.utils.parametrize.remove_parametrizations first")
-        for base in (nn.Conv2d, nn.ConvTranspose2d, nn.Linear):
-            if isinstance(module, base) and type(module).forward is not base.forward:
-                raise ValueError(f"{where} is a {base.__name__} with a forward of its own, which a group convolution cannot copy")
         if isinstance(module, nn.LayerNorm) and len(module.normalized_shape) > 1:
             raise ValueError(f"{where} normalises over {module.normalized_shape}; over the channels alone is known")
         if not isinstance(module, KNOWN):
@@ -72,7 +69,7 @@ def narrowed(model: nn.Module, example: Tensor, trace: Trace, factor: float) -> 
             module.register_forward_pre_hook(lambda m, args, name=name: resize(name, m, args[0]))  # type: ignore[misc]
         else:
             _narrow_numbers(module, width)
-    after = Trace(made, example)
+    after = Trace(made, example, " with fewer channels")
     if absent := [name for name, m in made.named_modules() if isinstance(m, KNOWN) and name not in resize.done]:
         raise ValueError(f"{described(model, absent[0])} took no part when the network ran; delete it, or give another example")
     _same_cuts(model, trace, after)

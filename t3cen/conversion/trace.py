@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 Cut = tuple[str, int, tuple[int, ...]]
 LAYERS = (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)
-SIZES = (64, 32, 28, 96, 128, 224, 299, 384)
+SIZES = (32, 28, 64, 96, 128, 224, 299, 384)
 """Sides of the images that are tried, in pixels, where no example is given."""
 NONLINEAR = {"relu", "hardtanh", "hardswish", "hardsigmoid", "silu", "gelu", "sigmoid", "tanh", "leaky_relu", "elu", "mish",
              "max_pool2d_with_indices", "adaptive_max_pool2d", "clamp", "clamp_min", "_softmax"}  # fmt: skip
@@ -26,8 +26,9 @@ def without_numbers(model: nn.Module) -> nn.Module:
 
 
 @contextmanager
-def naming(model: nn.Module) -> Iterator[list[str]]:
-    """The names of the modules at work, the innermost last. An error inside becomes a ValueError that says which that is."""
+def naming(model: nn.Module, when: str = "") -> Iterator[list[str]]:
+    """The names of the modules at work, the innermost last. An error inside becomes a ValueError that says which that is,
+    and when it came."""
     stack: list[str] = []
 
     def leave(*_: Any) -> None:
@@ -41,7 +42,7 @@ def naming(model: nn.Module) -> Iterator[list[str]]:
         yield stack
     except Exception as error:  # the network's own code may raise anything
         name = stack[-1] if stack else ""
-        raise ValueError(f"{described(model, name)}: {str(error).strip().splitlines()[0]}") from error
+        raise ValueError(f"{described(model, name)} fails{when}: {str(error).strip().splitlines()[0]}") from error
     finally:
         for hook in hooks:
             hook.remove()
@@ -62,7 +63,7 @@ class Trace(TorchDispatchMode):
         last: names of the layers between which and the outputs there is no other.
     """
 
-    def __init__(self, model: nn.Module, example: Tensor) -> None:
+    def __init__(self, model: nn.Module, example: Tensor, when: str = "") -> None:
         super().__init__()
         self.cuts: list[Cut] = []
         self.nonlinear: list[tuple[str, str]] = []
@@ -80,7 +81,7 @@ class Trace(TorchDispatchMode):
         names = {module: name for name, module in model.named_modules()}
         hooks = [module.register_forward_hook(seen) for module in names]
         try:
-            with torch.enable_grad(), naming(model) as self._stack, self:
+            with torch.enable_grad(), naming(model, when) as self._stack, self:
                 output = model(example)
         finally:
             for hook in hooks:

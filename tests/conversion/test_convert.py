@@ -239,9 +239,9 @@ def test_compiles():
 
 
 def test_importing_the_package_stays_light():
-    code = "import sys, t3cen; print(t3cen.__version__, 'torch' in sys.modules); t3cen.convert; print('torchvision' in sys.modules)"
+    code = "import sys, t3cen; print(t3cen.__version__, 'torch' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert said == [t3cen.__version__, "False", "False"]
+    assert said == [t3cen.__version__, "False"]
     with pytest.raises(AttributeError, match="no attribute 'convret'"):
         t3cen.convret  # noqa: B018
 

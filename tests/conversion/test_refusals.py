@@ -86,8 +86,8 @@ class Stuck(nn.Module):
 
 REFUSED = {
     "fixed cut": (FirstHalf(), 8, r"middle \(FirstHalf\) cuts its channels, 16 at \(0, 8\), and when there are fewer, "),
-    "fixed split": (Halves(), 16, r"middle \(Halves\): .*split_sizes"),
-    "fixed view": (Stuck(), 16, r"middle \(Stuck\): "),
+    "fixed split": (Halves(), 16, r"middle \(Halves\) fails with fewer channels: .*split_sizes"),
+    "fixed view": (Stuck(), 16, r"middle \(Stuck\) fails with fewer channels: "),
     "first of the batch": (FirstOfBatch(), 16, r"middle \(FirstOfBatch\) treats the images of a batch unlike .* in evaluation"),
     "attention": (AcrossSamples(), 16, r"middle \(AcrossSamples\) treats the images"),
     "ghost norm": (GhostNorm(16), 16, r"middle \(GhostNorm\) treats the images of a batch unlike .* in training"),
@@ -119,7 +119,7 @@ def test_channels_that_do_not_divide():
         def forward(self, x):
             return self.norm(torch.cat([x, self.inner(x)], 1))
 
-    with pytest.raises(ValueError, match=r"middle.norm \(GroupNorm\): \d+ channels are left, which its 4 groups do not divide"):
+    with pytest.raises(ValueError, match=r"middle.norm \(GroupNorm\) fails with fewer channels: \d+ channels are left, which its 4 groups do not divide"):
         convert(Net(Concat(), 36), "h3")
 
 
@@ -156,6 +156,6 @@ def test_a_network_without_convolutions():
 
 def test_a_size_that_no_example_has():
     model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.Flatten(), nn.Linear(8 * 50 * 40, 3))
-    with pytest.raises(ValueError, match="the network takes no square images of 64, 32, .* give an example="):
+    with pytest.raises(ValueError, match="the network takes no square images of 32, 28, .* give an example="):
         convert(model, "h2")
     assert convert(model, "h2", example=torch.rand(1, 3, 50, 40))(torch.rand(2, 3, 50, 40)).shape == (2, 3)
