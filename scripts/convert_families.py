@@ -29,7 +29,11 @@ class UNet(nn.Module):
 
     def __init__(self, classes: int = 3, width: int = 16) -> None:
         super().__init__()
-        self.first, self.second, self.third = self._block(3, width), self._block(width, 2 * width), self._block(2 * width, 4 * width)
+        self.first, self.second, self.third = (
+            self._block(3, width),
+            self._block(width, 2 * width),
+            self._block(2 * width, 4 * width),
+        )
         self.down = nn.MaxPool2d(2)
         self.up2, self.up1 = (nn.ConvTranspose2d(2 * w, w, 2, 2) for w in (2 * width, width))
         self.back2, self.back1 = self._block(4 * width, 2 * width), self._block(2 * width, width)
@@ -87,28 +91,35 @@ def images(name: str) -> Tensor:
 
 
 def worst_error(network: Converted, rgb: Tensor, training: bool) -> float:
-    """The largest equivariance error of the outputs of the group's elements, before they are pooled, acting on angles."""
+    """The largest equivariance error of the outputs of the group's elements, before they are pooled, acting on angles.
+
+    Over every element in evaluation; over one step along each axis, and along all, in training.
+    """
     set_mode(network, training)
-    lifting = network.lifting
+    lifting, axes = network.lifting, range(len(network.group.orders))
+    steps = [tuple(int(i == axis) for i in axes) for axis in axes]
+    elements = [*steps, (1,) * len(axes)] if training else None
 
     def function(angles: Tensor) -> Tensor:
         outputs = tree_leaves(network.on_lifted(lifting.lift(angles)))
         return torch.cat([output.flatten(2) for output in outputs if output is not None], 2)
 
-    return equivariance_error(function, network.group, lifting.encode(rgb), act_input=lifting.act).worst
+    return equivariance_error(function, network.group, lifting.encode(rgb), act_input=lifting.act, elements=elements).worst
 
 
 def rows(names: list[str]) -> Iterator[str]:
     """Lines of a Markdown table."""
-    yield "| network | parameters | " + " | ".join(f"{group}, and error" for group in GROUPS) + " |"
-    yield "|---|---|" + "---|" * len(GROUPS)
+    columns = ("parameters", "evaluation", "training", "training, float64")
+    yield "| network | parameters | " + " | ".join(f"{group}: {column}" for group in GROUPS for column in columns) + " |"
+    yield "|---|---|" + "---|" * len(GROUPS) * len(columns)
     for name in names:
         cells = []
         for group in GROUPS:
             network = converted(name, group)
-            worst = max(worst_error(network, images(name)[:1], training) for training in (False, True))
-            before = network.conversion.before
-            cells.append(f"{network.conversion.after / before - 1:+.1%}, {worst:.0e}")
+            rgb, before = images(name)[:1], network.conversion.before
+            errors = [worst_error(network, rgb, training) for training in (False, True)]
+            errors.append(worst_error(network.double(), rgb.double(), training=True))
+            cells += [f"{network.conversion.after / before - 1:+.1%}", *(f"{error:.0e}" for error in errors)]
         yield f"| {name} | {before / 1e6:.2f} M | " + " | ".join(cells) + " |"
 
 

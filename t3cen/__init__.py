@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,16 +11,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["convert", "summary"]
+_HOMES = {"convert": "t3cen.conversion", "summary": "t3cen.overview"}
 
 
 def __getattr__(name: str) -> Any:
-    """Functions that are imported when first asked for."""
-    if name == "convert":
-        from t3cen.conversion import convert
-
-        return convert
-    if name == "summary":
-        from t3cen.overview import summary
-
-        return summary
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Functions whose rooms are imported when they are first asked for, so that this package is imported in no time."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -36,7 +36,9 @@ class Summary:
         errors = [(f"output moves with {axis}", *(f"{e:.1e}" for e in values)) for axis, values in self.errors.items()]
         table = [("", *self.columns), *self.rows, *errors]
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-        lines = ([row[0].ljust(widths[0])] + [text.rjust(w) for text, w in zip(row[1:], widths[1:], strict=True)] for row in table)
+        lines = (
+            [row[0].ljust(widths[0])] + [text.rjust(w) for text, w in zip(row[1:], widths[1:], strict=True)] for row in table
+        )
         return "\n".join("  ".join(line) for line in lines)
 
 

@@ -6,7 +6,7 @@ is equivariant as it stands. So is batch norm, whose statistics are then those o
 become group convolutions.
 """
 
-from t3cen.conversion.convert import convert
 from t3cen.conversion.network import Converted
+from t3cen.conversion.twin import convert
 
 __all__ = ["Converted", "convert"]

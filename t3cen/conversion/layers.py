@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
 from t3cen.groups import CyclicProduct
 from t3cen.nn import GroupActivation, GroupBatchNorm2d, GroupConv2d
+from t3cen.nn.conv import Pair
+
+Layer = TypeVar("Layer", bound=nn.Module)
 
 
 class FoldedConv2d(GroupConv2d):
@@ -59,18 +63,20 @@ def mixing(old: nn.Conv2d | nn.Linear, shape: nn.Conv2d | nn.Linear, group: Cycl
     if isinstance(shape, nn.Linear):
         made = FoldedLinear(shape.in_features, shape.out_features, group, bias)
     else:
-        conv = shape
+        kernel_size, stride, padding, dilation = (
+            cast(Pair, value) for value in (shape.kernel_size, shape.stride, shape.padding, shape.dilation)
+        )
         made = FoldedConv2d(
-            conv.in_channels, conv.out_channels, conv.kernel_size, group, conv.stride, conv.padding, conv.dilation, bias,
-            conv.padding_mode, groups=conv.groups,
+            shape.in_channels, shape.out_channels, kernel_size, group, stride, padding, dilation, bias, shape.padding_mode,
+            groups=shape.groups,
         )  # fmt: skip
     made.to(old.weight)
     with torch.no_grad():
         if shape.weight.shape == old.weight.shape:
             made.weight.zero_()
-            identity = made.weight[(slice(None), slice(None), *(0,) * len(group.orders))]
-            identity.copy_(old.weight.view_as(identity))
-            if bias:
+            # Elements are row-major, the identity first.
+            made.weight.flatten(2).unflatten(2, (group.order, -1))[:, :, 0] = old.weight.view(*old.weight.shape[:2], -1)
+            if made.bias is not None and old.bias is not None:
                 made.bias.copy_(old.bias)
         else:
             _keep_constants(old, made)
@@ -84,13 +90,13 @@ def alike(old: nn.Module, shape: nn.Module) -> nn.Module:
     """
     made: nn.Module
     if type(old) is nn.BatchNorm2d:
-        made = GroupBatchNorm2d(shape.num_features, old.eps, old.momentum, old.affine, old.track_running_stats)
+        made = GroupBatchNorm2d(cast(nn.BatchNorm2d, shape).num_features, old.eps, old.momentum, old.affine, old.track_running_stats)
         made.to(next((t for t in (*old.parameters(), *old.buffers()) if t.is_floating_point()), torch.empty(0)))
     elif not any(a.shape != b.shape for a, b in zip(old.parameters(False), shape.parameters(False), strict=True)):
         return old
     else:
         made = copy.deepcopy(shape).to_empty(device=next(old.parameters()).device)
-        made.reset_parameters()
+        made.reset_parameters()  # type: ignore[operator]  # every layer of KNOWN has it
     if all(value.shape == made.state_dict()[name].shape for name, value in old.state_dict().items()):
         made.load_state_dict(old.state_dict())
     else:
@@ -112,7 +118,7 @@ def _keep_constants(old: nn.Module, made: nn.Module) -> None:
                 getattr(made, name).fill_(value[0])
 
 
-def _same_state(old: nn.Module, made: nn.Module) -> nn.Module:
+def _same_state(old: nn.Module, made: Layer) -> Layer:
     for name, value in old.named_parameters(recurse=False):
         getattr(made, name).requires_grad_(value.requires_grad)
     return made.train(old.training)

@@ -28,7 +28,9 @@ def check_layers(model: nn.Module) -> None:
     for name, module in model.named_modules():
         where = described(model, name)
         if is_parametrized(module):
-            raise ValueError(f"{where} has parametrised parameters; call torch.nn.utils.parametrize.remove_parametrizations first")
+            raise ValueError(
+                f"{where} has parametrised parameters; call torch.nn.utils.parametrize.remove_parametrizations first"
+            )
         if isinstance(module, nn.LayerNorm) and len(module.normalized_shape) > 1:
             raise ValueError(f"{where} normalises over {module.normalized_shape}; over the channels alone is known")
         if not isinstance(module, KNOWN):
@@ -66,7 +68,7 @@ def narrowed(model: nn.Module, example: Tensor, trace: Trace, factor: float) -> 
     resize = _Resize(width, trace)
     for name, module in made.named_modules():
         if isinstance(module, KNOWN):
-            module.register_forward_pre_hook(lambda m, args, name=name: resize(name, m, args[0]))  # type: ignore[misc]
+            module.register_forward_pre_hook(lambda m, args, name=name: resize(name, m, args[0]))
         else:
             _narrow_numbers(module, width)
     after = Trace(made, example, " with fewer channels")

@@ -42,9 +42,9 @@ class Conversion:
 class Converted(Network):
     """A network made colour-equivariant by `t3cen.convert`.
 
-    `forward(rgb)` takes `(B, 3, H, W)`, RGB in [0, 1], and returns what the original returns (a tensor, or a dictionary or tuple of
-    them), pooled over the group. `on_lifted(lifted)`, from `(B, G, 3, H, W)`, returns it for every element, `(B, G, ...)`, and is
-    equivariant.
+    `forward(rgb)` takes `(B, 3, H, W)`, RGB in [0, 1], and returns what the original returns (a tensor, or a dictionary or tuple
+    of them), pooled over the group. `on_lifted(lifted)`, from `(B, G, 3, H, W)`, returns it for every element, `(B, G, ...)`, and
+    is equivariant.
 
     Args:
         lifting: from images to functions on the group.

@@ -40,8 +40,8 @@ class GroupConv2d(nn.Module):
         `(out_channels, in_channels / groups, *group.orders, kh, kw)`.
 
     Raises:
-        ValueError: an argument out of range; channels that `groups` does not divide; an input without the group axis, or with another number of group entries
-            or channels than the layer's.
+        ValueError: an argument out of range; channels that `groups` does not divide; an input without the group axis, or with
+            another number of group entries or channels than the layer's.
 
     Source: paper, eq. 2 and appendix B.
     """
@@ -209,7 +209,14 @@ class GroupConv2d(nn.Module):
 
     def extra_repr(self) -> str:
         parts = [f"{self.in_channels} -> {self.out_channels}, kernel_size={self.kernel_size}, {self.group}"]
-        defaults = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1, "padding_mode": "zeros", "backend": "auto"}
+        defaults = {
+            "stride": (1, 1),
+            "padding": (0, 0),
+            "dilation": (1, 1),
+            "groups": 1,
+            "padding_mode": "zeros",
+            "backend": "auto",
+        }
         parts += [f"{name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value]
         return ", ".join(parts if self.bias is not None else [*parts, "bias=False"])
 

@@ -219,7 +219,7 @@ def test_copies_and_resumes(copier):
     fresh = convert(small(), "h3").eval()
     fresh.load_state_dict(network.state_dict())
     torch.testing.assert_close(fresh(images()), network(images()))
-    assert {name for name in network.state_dict()} == {f"body.{name}" for name in small().state_dict()}
+    assert set(network.state_dict()) == {f"body.{name}" for name in small().state_dict()}
 
 
 @pytest.mark.filterwarnings("ignore")

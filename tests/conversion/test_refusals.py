@@ -119,7 +119,10 @@ def test_channels_that_do_not_divide():
         def forward(self, x):
             return self.norm(torch.cat([x, self.inner(x)], 1))
 
-    with pytest.raises(ValueError, match=r"middle.norm \(GroupNorm\) fails with fewer channels: \d+ channels are left, which its 4 groups do not divide"):
+    with pytest.raises(
+        ValueError,
+        match=r"middle.norm \(GroupNorm\) fails with fewer channels: \d+ channels are left, which its 4 groups do not divide",
+    ):
         convert(Net(Concat(), 36), "h3")
 
 
@@ -150,12 +153,12 @@ def test_options(changes, said):
 
 
 def test_a_network_without_convolutions():
-    with pytest.raises(ValueError, match="has no nn.Conv2d: there is nothing to convert"):
+    with pytest.raises(ValueError, match=r"has no nn\.Conv2d: there is nothing to convert"):
         convert(nn.Sequential(nn.Flatten(), nn.Linear(12, 3)), "h2")
 
 
 def test_a_size_that_no_example_has():
     model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.Flatten(), nn.Linear(8 * 50 * 40, 3))
-    with pytest.raises(ValueError, match="the network takes no square images of 32, 28, .* give an example="):
+    with pytest.raises(ValueError, match=r"the network takes no square images of 32, 28, .* give an example="):
         convert(model, "h2")
     assert convert(model, "h2", example=torch.rand(1, 3, 50, 40))(torch.rand(2, 3, 50, 40)).shape == (2, 3)

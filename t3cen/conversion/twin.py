@@ -58,10 +58,10 @@ def convert(
             elsewhere. Then `on_lifted(lifted)[:, g]` is `model(lifted[:, g])` in evaluation mode.
         lifting: from images to functions on the group, `HSLLifting(group)` if left out.
         pool: `"mean"` or `"max"` of the outputs over the group.
-        example: images `(B, C, H, W)` of a size that the model takes; their values do not matter. Squares of 64 and a few other
+        example: images `(B, C, H, W)` of a size that the model takes; their values do not matter. Squares of 32 and a few other
             sizes are tried if left out.
-        band_limit: True for features band-limited along the group (docs/continuous.md); a mapping of `BandLimit`'s attributes says
-            how finely.
+        band_limit: True for features band-limited along the group (docs/continuous.md); a mapping of `BandLimit`'s attributes
+            says how finely.
         mix: which convolutions mix the elements of the group: `"dense"` those in one group of channels, `"grouped"` those in
             several too, `"all"` depthwise ones too.
         mean, std: normalisation after the lifting, one number a colour channel: that of the images that the model was trained on.
@@ -98,7 +98,9 @@ def convert(
     if limit is not None:
         _band_limited(body, group, limit, trace)
     check_alike(body, group, images)
-    names = tuple(name for name, module in plain.named_modules() if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)))
+    names = tuple(
+        name for name, module in plain.named_modules() if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear))
+    )
     conversion = Conversion(
         before=parameters(model), after=parameters(body), factor=factor, mixing=tuple(n for n in names if n in chosen),
         alike=tuple(n for n in names if n not in chosen),
