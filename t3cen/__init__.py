@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from os import PathLike
-
-    from t3cen.models.network import Network
+    from t3cen.conversion import convert
+    from t3cen.overview import summary
+    from t3cen.training.final import load
 
 __version__ = "0.1.0"
+__all__ = ["convert", "load", "summary"]
+_HOMES = {"convert": "t3cen.conversion", "load": "t3cen.training.final", "summary": "t3cen.overview"}
 
 
-def load(path: str | PathLike[str]) -> Network:
-    """The network of a finished run, with its weights, in evaluation mode on the CPU.
-
-    Its normalisation and its `class_names` and `image_size` are those it was trained with. Nothing in the file is executed.
-
-    Args:
-        path: a `final.ckpt`, or the folder of its run.
-
-    Raises:
-        FileNotFoundError: there is none.
-        ValueError: the file is damaged, no such file, or of a network that this version does not make.
-    """
-    from pathlib import Path
-
-    from t3cen.training import final  # here: importing t3cen imports nothing
-
-    return final.load(Path(path))
+def __getattr__(name: str) -> Any:
+    """Functions whose rooms are imported when they are first asked for, so that this package is imported in no time."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

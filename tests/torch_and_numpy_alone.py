@@ -6,7 +6,7 @@ import re
 import sys
 from importlib import metadata
 
-PUBLIC = ("nn", "models", "color", "groups", "covers", "testing", "analysis", "export", "importers")
+PUBLIC = ("nn", "models", "color", "groups", "covers", "testing", "analysis", "export", "importers", "conversion", "overview")
 
 
 def needed(name, found):

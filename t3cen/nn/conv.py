@@ -29,17 +29,19 @@ class GroupConv2d(nn.Module):
         in_channels, out_channels: channels per group element.
         kernel_size, stride, padding, dilation, bias, padding_mode: as in `nn.Conv2d`.
         group: the group; any `CyclicProduct`.
+        groups: groups of channels that see only each other, as in `nn.Conv2d`; as many as `in_channels` are a depthwise
+            convolution, which mixes the elements of the group channel by channel.
         backend: `"direct"` expands the filters over the group, `"fourier"` convolves in the Fourier domain of the
             group; `"auto"` takes the faster one (docs/performance.md). Results agree to rounding, and the parameters
             are the same.
 
     Shape:
         input `(B, G, in_channels, H, W)`, output `(B, G, out_channels, H', W')`; weight
-        `(out_channels, in_channels, *group.orders, kh, kw)`.
+        `(out_channels, in_channels / groups, *group.orders, kh, kw)`.
 
     Raises:
-        ValueError: an argument out of range; an input without the group axis, or with another number of group entries
-            or channels than the layer's.
+        ValueError: an argument out of range; channels that `groups` does not divide; an input without the group axis, or with
+            another number of group entries or channels than the layer's.
 
     Source: paper, eq. 2 and appendix B.
     """
@@ -60,6 +62,7 @@ class GroupConv2d(nn.Module):
         bias: bool = True,
         padding_mode: str = "zeros",
         backend: str = "auto",
+        groups: int = 1,
     ) -> None:
         super().__init__()
         _one_of("backend", backend, ops.BACKENDS)
@@ -79,7 +82,12 @@ class GroupConv2d(nn.Module):
             self.padding = _pair("padding", padding, 0)
         self.padding_mode = padding_mode
         self.backend = backend
-        self.weight = nn.Parameter(torch.empty(self.out_channels, self.in_channels, *group.orders, *self.kernel_size))
+        self.groups = _at_least(1, "groups", groups)
+        for name in ("in_channels", "out_channels"):
+            if getattr(self, name) % self.groups:
+                raise ValueError(f"groups must divide {name}, got {groups} groups and {getattr(self, name)} channels")
+        shape = (self.out_channels, self.in_channels // self.groups, *group.orders, *self.kernel_size)
+        self.weight = nn.Parameter(torch.empty(shape))
         self.bias = nn.Parameter(torch.empty(self.out_channels)) if bias else None
         self._cache = FilterCache()
         self.register_buffer("fixed", None)
@@ -87,8 +95,8 @@ class GroupConv2d(nn.Module):
 
     @property
     def fan_in(self) -> int:
-        """Inputs to one output value: `G C kh kw`."""
-        return self.in_channels * self.group.order * math.prod(self.kernel_size)
+        """Inputs to one output value: `G C / groups kh kw`."""
+        return self.in_channels // self.groups * self.group.order * math.prod(self.kernel_size)
 
     def reset_parameters(self) -> None:
         """The initialisation of an `nn.Conv2d` with `G C` input channels."""
@@ -104,7 +112,7 @@ class GroupConv2d(nn.Module):
         return self.convolve(input, self.bias)
 
     def filter_bank(self) -> Tensor:
-        """The filters as a function on the cyclic factors, `(C', C, *cyclic_orders, kh, kw)`, made of `factors`."""
+        """The filters as a function on the cyclic factors, `(C', C / groups, *cyclic_orders, kh, kw)`, made of `factors`."""
         return self.weight
 
     @property
@@ -130,7 +138,7 @@ class GroupConv2d(nn.Module):
             setattr(self, name, None)
 
     def transformed_filters(self, dtype: torch.dtype) -> Tensor:
-        """The filters in the Fourier domain, `(R C', C, kh, kw)`."""
+        """The filters in the Fourier domain, `(R C', C / groups, kh, kw)`."""
         if self.fixed is not None:
             return self.fixed.to(dtype)
         factors = tuple(self.factors.values())
@@ -201,7 +209,14 @@ class GroupConv2d(nn.Module):
 
     def extra_repr(self) -> str:
         parts = [f"{self.in_channels} -> {self.out_channels}, kernel_size={self.kernel_size}, {self.group}"]
-        defaults = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "padding_mode": "zeros", "backend": "auto"}
+        defaults = {
+            "stride": (1, 1),
+            "padding": (0, 0),
+            "dilation": (1, 1),
+            "groups": 1,
+            "padding_mode": "zeros",
+            "backend": "auto",
+        }
         parts += [f"{name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value]
         return ", ".join(parts if self.bias is not None else [*parts, "bias=False"])
 

@@ -18,7 +18,7 @@ def direct_group_conv2d(
 
     Args:
         input: `(B, G, C, H, W)`, group elements row-major.
-        weight: `(C', C, *orders, kh, kw)`.
+        weight: `(C', C / groups, *orders, kh, kw)`: its shape says in how many groups the channels are.
         bias: `(C',)` or None; the same for every group element.
         orders: of the cyclic factors.
         geometry: stride, padding and dilation.
@@ -28,12 +28,13 @@ def direct_group_conv2d(
 
     Source: paper, eq. 2.
     """
-    bank = expand_filters(weight, orders)
-    size = input.shape[1]
-    input = in_precision_of(weight, input)
-    repeated = None if bias is None else bias.repeat(size)
-    out = F.conv2d(input.flatten(1, 2), bank, repeated, *geometry)
-    return out.unflatten(1, (size, -1))
+    size, groups = input.shape[1], input.shape[2] // weight.shape[1]
+    bank = expand_filters(weight, orders, groups)
+    # All elements of a group of channels lie together.
+    input = in_precision_of(weight, input).unflatten(2, (groups, -1)).transpose(1, 2).flatten(1, 3)
+    repeated = None if bias is None else bias.view(groups, 1, -1).expand(-1, size, -1).flatten()
+    out = F.conv2d(input, bank, repeated, *geometry, groups)
+    return out.unflatten(1, (groups, size, -1)).transpose(1, 2).flatten(2, 3)
 
 
 def in_precision_of(weight: Tensor, input: Tensor) -> Tensor:
@@ -41,12 +42,14 @@ def in_precision_of(weight: Tensor, input: Tensor) -> Tensor:
     return input if torch.is_autocast_enabled(input.device.type) else input.to(weight.dtype)
 
 
-def expand_filters(weight: Tensor, orders: Sequence[int]) -> Tensor:
-    """The bank `(G C', G C, kh, kw)` with `bank[(a, o), (b, i)] = weight[o, i, a - b]`."""
+def expand_filters(weight: Tensor, orders: Sequence[int], groups: int = 1) -> Tensor:
+    """The bank `(G C', G C / groups, kh, kw)` with `bank[(a, o), (b, i)] = weight[o, i, a - b]`, one group of outputs o after
+    the other."""
     size = torch.Size(orders).numel()
     by_element = weight.reshape(*weight.shape[:2], size, *weight.shape[-2:])
     bank = by_element[:, :, differences(orders, weight.device)]
-    return bank.permute(2, 0, 3, 1, 4, 5).reshape(size * weight.shape[0], size * weight.shape[1], *weight.shape[-2:])
+    by_groups = bank.unflatten(0, (groups, -1)).permute(0, 3, 1, 4, 2, 5, 6)
+    return by_groups.reshape(size * weight.shape[0], size * weight.shape[1], *weight.shape[-2:])
 
 
 def differences(orders: Sequence[int], device: torch.device | None = None) -> Tensor:

@@ -22,12 +22,12 @@ def transform_filters(weight: Tensor, orders: tuple[int, ...], reversed: bool = 
     """Filters to the Fourier domain of the group.
 
     Args:
-        weight: `(C', C, *orders, kh, kw)`.
+        weight: `(C', C / groups, *orders, kh, kw)`.
         orders: of the cyclic factors.
         reversed: whether they are read backwards, `psi(-b)`, which makes a correlation of the convolution.
 
     Returns:
-        `(R C', C, kh, kw)`; the weight itself, reshaped, for the trivial group.
+        `(R C', C / groups, kh, kw)`; the weight itself, reshaped, for the trivial group.
     """
     outputs, inputs, kernel = *weight.shape[:2], weight.shape[-2:]
     filters = weight.reshape(outputs * inputs, -1, kernel.numel())
@@ -43,8 +43,8 @@ def fourier_group_conv2d(
 
     Args:
         input: `(B, G, C, H, W)`.
-        filters: `(R C', C, kh, kw)`, from `transform_filters`. Convolutions run in their precision, transforms in float32 at
-            least.
+        filters: `(R C', C / groups, kh, kw)`, from `transform_filters`: their shape says in how many groups the channels are.
+            Convolutions run in their precision, transforms in float32 at least.
         bias: `(C',)` or None.
         orders: of the cyclic factors.
         geometry: stride, padding and dilation.
@@ -54,7 +54,8 @@ def fourier_group_conv2d(
     """
     if input.shape[1] == 1:
         # An ordinary convolution: the transform is the identity.
-        return F.conv2d(input.squeeze(1).to(filters.dtype), filters, bias, *geometry).unsqueeze(1)
+        groups = input.shape[2] // filters.shape[1]
+        return F.conv2d(input.squeeze(1).to(filters.dtype), filters, bias, *geometry, groups).unsqueeze(1)
     if filters.shape[-2:] == (1, 1) and geometry.padding == (0, 0):
         # A strided 1x1 kernel never sees what lies between its steps: leave it out before transforming.
         input = input[..., :: geometry.stride[0], :: geometry.stride[1]]
@@ -74,7 +75,8 @@ def reference(
         # A constant function on the group lives at frequency zero, which comes first.
         bias = F.pad(bias * input.shape[1], (0, (rows - 1) * len(bias)))
     maps = transformed.view(-1, rows * input.shape[2], *input.shape[3:])
-    products = F.conv2d(maps, filters, bias, stride, padding, dilation, rows)
+    groups = rows * (input.shape[2] // filters.shape[1])
+    products = F.conv2d(maps, filters, bias, stride, padding, dilation, groups)
     by_product = products.unflatten(1, (rows, -1)).flatten(2)
     return (
         transform.reference(by_product, orders, "output", False, False).to(filters.dtype).unflatten(2, (-1, *products.shape[2:]))
@@ -209,7 +211,7 @@ def fourier_conv2d_backward(
         dilation,
         False,
         [0, 0],
-        rows,
+        rows * (input.shape[2] // filters.shape[1]),
         [*needed, False],
     )
     to_input = _room(input, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,19 @@ def read(path: Path) -> tuple[Saved, dict[str, Tensor]]:
     return Saved(**told), weights
 
 
-def load(path: Path) -> Network:
-    """See `t3cen.load`."""
+def load(path: str | PathLike[str]) -> Network:
+    """The network of a finished run, with its weights, in evaluation mode on the CPU: `t3cen.load`.
+
+    Its normalisation and its `class_names` and `image_size` are those it was trained with. Nothing in the file is executed.
+
+    Args:
+        path: a `final.ckpt`, or the folder of its run.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: the file is damaged, no such file, or of a network that this version does not make.
+    """
+    path = Path(path)
     saved, weights = read(path / FINAL if path.is_dir() else path)
     try:
         with torch.random.fork_rng(devices=[]):

@@ -33,17 +33,17 @@ def forward(
 ) -> Tensor:
     """`ops.fourier.fourier_conv2d`."""
     rows, geometry = rank(orders), _geometry(stride, padding, dilation)
-    outputs = len(filters) // rows
+    groups, outputs = rows * (input.shape[2] // filters.shape[1]), len(filters) // rows
     out = filters.new_empty(*input.shape[:2], outputs, *geometry.output_size(input.shape[3:], filters.shape[2:]))
     lasting = not filters.requires_grad
-    wide = _widened(input, filters, rows, geometry, lasting)
-    for part in _chunks(input, wide, rows):
-        transformed = _transformed(input[part], orders, "signal", False, wide)
-        compiled, shape = _compiled(transformed, wide, rows, geometry, lasting)
+    wide = _widened(input, filters, groups, geometry, lasting)
+    for part in _chunks(input, wide, groups):
+        transformed = _transformed(input[part], orders, "signal", False, groups * wide.shape[1], wide.dtype)
+        compiled, shape = _compiled(transformed, wide, groups, geometry, lasting)
         if compiled:
-            products = compiled.forward(transformed, _packed(filters, rows, compiled) if lasting else wide, shape)
+            products = compiled.forward(transformed, _packed(filters, groups, compiled) if lasting else wide, shape)
         else:
-            products = F.conv2d(transformed, wide, None, *geometry, rows)
+            products = F.conv2d(transformed, wide, None, *geometry, groups)
         if bias is not None:
             # A constant function on the group lives at frequency zero, which comes first.
             products[:, :outputs] += (bias * input.shape[1])[:, None, None]
@@ -64,25 +64,26 @@ def backward(
     """`ops.fourier.fourier_conv2d_backward`."""
     rows, geometry = rank(orders), _geometry(stride, padding, dilation)
     outputs, inputs = gradient.shape[2], input.shape[2]
-    wide = _widened(input, filters, rows, geometry)
+    groups = rows * (inputs // filters.shape[1])
+    wide = _widened(input, filters, groups, geometry)
     to_input = torch.empty_like(input, memory_format=torch.contiguous_format) if needed[0] else input.new_empty(0)
     to_filters: Tensor | None = None
-    for part in _chunks(input, wide, rows):
-        at_products = _transformed(gradient[part], orders, "output", True, wide.view(rows, len(wide) // rows, -1))
-        transformed = _transformed(input[part], orders, "signal", False, wide)
-        compiled, shape = _compiled(transformed, wide, rows, geometry)
+    for part in _chunks(input, wide, groups):
+        at_products = _transformed(gradient[part], orders, "output", True, len(wide), wide.dtype)
+        transformed = _transformed(input[part], orders, "signal", False, groups * wide.shape[1], wide.dtype)
+        compiled, shape = _compiled(transformed, wide, groups, geometry)
         if compiled:
             to_maps, more = compiled.backward(at_products, transformed, wide, shape, needed)
         else:
             to_maps, more, _ = torch.ops.aten.convolution_backward(
-                at_products, transformed, wide, None, *geometry, False, [0, 0], rows, [*needed, False]
+                at_products, transformed, wide, None, *geometry, False, [0, 0], groups, [*needed, False]
             )
         if to_maps is not None:
             apply(_narrowed(to_maps, rows, inputs), orders, "signal", True, to_input[part].flatten(2))
         to_filters = more if to_filters is None or more is None else to_filters.add_(more)
     if to_filters is None:
         return to_input, filters.new_empty(0)
-    return to_input, to_filters.unflatten(0, (rows, -1))[:, :outputs, :inputs].reshape(filters.shape)
+    return to_input, to_filters.unflatten(0, (rows, -1))[:, :outputs, : filters.shape[1]].reshape(filters.shape)
 
 
 def _geometry(*pairs: Pair) -> ConvGeometry:
@@ -90,43 +91,47 @@ def _geometry(*pairs: Pair) -> ConvGeometry:
 
 
 def _compiled(
-    maps: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry, packed: bool = False
+    maps: Tensor, filters: Tensor, groups: int, geometry: ConvGeometry, packed: bool = False
 ) -> tuple[conv.CompiledConv | None, conv.Shape]:
     """What convolves `(B, ..., H, W)` fastest, as measured, None if that is PyTorch's own; and how it is told so."""
     (height, width), kernel = maps.shape[-2:], (filters.shape[2], filters.shape[3])
-    shape = conv.Shape(rows, filters.shape[1], len(filters) // rows, len(maps), height, width, kernel[0], geometry.stride[0])
+    shape = conv.Shape(groups, filters.shape[1], len(filters) // groups, len(maps), height, width, kernel[0], geometry.stride[0])
     known = filters.dtype == torch.float32 and geometry in COMPILED.get(kernel, ())
     return conv.choose(shape, packed) if known else None, shape
 
 
-def _packed(filters: Tensor, rows: int, compiled: conv.CompiledConv) -> Tensor:
+def _packed(filters: Tensor, groups: int, compiled: conv.CompiledConv) -> Tensor:
     """Filters without a gradient in the form that `conv` multiplies with, kept for as long as they are and stay what they are."""
     state = None if filters.is_inference() else (filters._version, filters.data_ptr())
     kept = _PACKED.get(filters)
     if kept is not None and state is not None and kept[0] == state:
         return kept[1]
-    made = compiled.pack(filters, rows)
+    made = compiled.pack(filters, groups)
     if state is not None:
         _PACKED[filters] = state, made
     return made
 
 
-def _widened(input: Tensor, filters: Tensor, rows: int, geometry: ConvGeometry, packed: bool = False) -> Tensor:
-    """`(R C', C, kh, kw)` with channels of zeros added, as many as make PyTorch's convolution fast; `conv` takes any number."""
-    if filters.dtype != torch.float32 or _compiled(input, filters, rows, geometry, packed)[0]:
+def _widened(input: Tensor, filters: Tensor, groups: int, geometry: ConvGeometry, packed: bool = False) -> Tensor:
+    """`(R C', C, kh, kw)` with channels of zeros added, as many as make PyTorch's convolution fast; `conv` takes any number.
+
+    Channels in groups of their own stay as they are: zeros would come between those that are transformed together.
+    """
+    apart = input.shape[2] > filters.shape[1]
+    if apart or filters.dtype != torch.float32 or _compiled(input, filters, groups, geometry, packed)[0]:
         return filters.contiguous()
-    missing = [-channels % LANES if channels >= FEWEST else 0 for channels in (len(filters) // rows, filters.shape[1])]
-    return F.pad(filters.unflatten(0, (rows, -1)), (0, 0, 0, 0, 0, missing[1], 0, missing[0])).flatten(0, 1)
+    missing = [-channels % LANES if channels >= FEWEST else 0 for channels in (len(filters) // groups, filters.shape[1])]
+    return F.pad(filters.unflatten(0, (groups, -1)), (0, 0, 0, 0, 0, missing[1], 0, missing[0])).flatten(0, 1)
 
 
-def _transformed(f: Tensor, orders: list[int], name: Name, transposed: bool, like: Tensor) -> Tensor:
-    """`(B, G, C, H, W)` to `(B, R wide, H, W)`, as many channels as `like` has in its second axis: zeros after the first C."""
+def _transformed(f: Tensor, orders: list[int], name: Name, transposed: bool, total: int, dtype: torch.dtype) -> Tensor:
+    """`(B, G, C, H, W)` to `(B, total, H, W)`, an R-th of the channels for each product: zeros after the first C."""
     batch, _, channels, *plane = f.shape
-    wide, rows = like.shape[1], rank(orders)
-    out = f.new_empty(batch, rows, wide, *plane, dtype=like.dtype)
-    if channels < wide:
+    rows = rank(orders)
+    out = f.new_empty(batch, rows, total // rows, *plane, dtype=dtype)
+    if channels < out.shape[2]:
         out[:, :, channels:] = 0
-    f = f.to(torch.promote_types(f.dtype, like.dtype))
+    f = f.to(torch.promote_types(f.dtype, dtype))
     apply(f.flatten(2), orders, name, transposed, out[:, :, :channels].flatten(2))
     return out.flatten(1, 2)
 
@@ -136,13 +141,13 @@ def _narrowed(products: Tensor, rows: int, channels: int) -> Tensor:
     return products.unflatten(1, (rows, -1))[:, :, :channels].flatten(2)
 
 
-def _chunks(input: Tensor, filters: Tensor, rows: int) -> Iterator[slice]:
+def _chunks(input: Tensor, filters: Tensor, groups: int) -> Iterator[slice]:
     """Batch slices whose transform stays in the cache and in the allocator's small blocks.
 
     Fresh pages cost several times the arithmetic on them. Filters are read once a slice, so a slice is no smaller than they.
     """
     batch = input.shape[0]
-    one = rows * filters.shape[1] * input[:1, 0, 0].numel() * filters.element_size()
+    one = groups * filters.shape[1] * input[:1, 0, 0].numel() * filters.element_size()
     most = max(CHUNK_BYTES, filters.numel() * filters.element_size())
     step = -(-batch // max(1, -(-one * batch // most)))
     # An empty batch is one empty slice, so that its gradients have shapes.

@@ -1,0 +1,134 @@
+"""Convert a network of every family of torchvision's, and measure what becomes of it; prints the table of docs/convert.md.
+
+python scripts/convert_families.py                 all of them: minutes
+python scripts/convert_families.py resnet18 unet   some
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+from torchvision import models
+
+from t3cen import convert
+from t3cen.conversion import Converted
+from t3cen.conversion.check import set_mode
+from t3cen.testing import equivariance_error
+
+GROUPS = ("h4s4", "h3s2l2")
+
+
+class UNet(nn.Module):
+    """A small U-Net (Ronneberger et al., 2015): down twice, up twice, features of the same size side by side."""
+
+    def __init__(self, classes: int = 3, width: int = 16) -> None:
+        super().__init__()
+        self.first, self.second, self.third = (
+            self._block(3, width),
+            self._block(width, 2 * width),
+            self._block(2 * width, 4 * width),
+        )
+        self.down = nn.MaxPool2d(2)
+        self.up2, self.up1 = (nn.ConvTranspose2d(2 * w, w, 2, 2) for w in (2 * width, width))
+        self.back2, self.back1 = self._block(4 * width, 2 * width), self._block(2 * width, width)
+        self.last = nn.Conv2d(width, classes, 1)
+
+    def _block(self, inputs: int, outputs: int) -> nn.Module:
+        conv = partial(nn.Conv2d, kernel_size=3, padding=1, bias=False)
+        layers = (conv(inputs, outputs), nn.BatchNorm2d(outputs), nn.ReLU(), conv(outputs, outputs), nn.BatchNorm2d(outputs))
+        return nn.Sequential(*layers, nn.ReLU())
+
+    def forward(self, images: Tensor) -> Tensor:
+        first = self.first(images)
+        second = self.second(self.down(first))
+        third = self.third(self.down(second))
+        second = self.back2(torch.cat([self.up2(third), second], 1))
+        return self.last(self.back1(torch.cat([self.up1(second), first], 1)))
+
+
+def _made(name: str, **options: bool) -> Callable[[], nn.Module]:
+    return lambda: models.get_model(name, weights=None, num_classes=10, **options)
+
+
+def _segmenting(name: str) -> Callable[[], nn.Module]:
+    return lambda: models.get_model(name, weights=None, weights_backbone=None, num_classes=5, aux_loss=True)
+
+
+_PLAIN = (
+    "resnet18 resnet50 resnext50_32x4d wide_resnet50_2 vgg11_bn densenet121 mobilenet_v2 mobilenet_v3_small efficientnet_b0 "
+    "convnext_tiny regnet_y_400mf mnasnet1_0 shufflenet_v2_x1_0 squeezenet1_1"
+)
+FAMILIES: dict[str, Callable[[], nn.Module]] = {
+    **{name: _made(name) for name in _PLAIN.split()},
+    "googlenet": _made("googlenet", aux_logits=True, init_weights=False),
+    "inception_v3": _made("inception_v3", aux_logits=False, init_weights=False),
+    **{name: _segmenting(name) for name in ("fcn_resnet50", "deeplabv3_mobilenet_v3_large")},
+    "unet": UNet,
+}
+SIZES = {"inception_v3": 80}
+"""Sides of images, in pixels, where 32 are too few."""
+
+
+def converted(name: str, group: str, match: str = "parameters") -> Converted:
+    """The family's network with random weights, converted, its running statistics those of one batch."""
+    torch.manual_seed(0)
+    network = convert(FAMILIES[name](), group, match=match)
+    with torch.no_grad():
+        network.train()(images(name))
+    return network
+
+
+def images(name: str) -> Tensor:
+    """Two images of random colours."""
+    size = SIZES.get(name, 32)
+    return torch.rand(2, 3, size, size, generator=torch.Generator().manual_seed(1))
+
+
+def worst_error(network: Converted, rgb: Tensor, training: bool) -> float:
+    """The largest equivariance error of the outputs of the group's elements, before they are pooled, acting on angles.
+
+    Over every element in evaluation; over one step along each axis, and along all, in training.
+    """
+    set_mode(network, training)
+    lifting, axes = network.lifting, range(len(network.group.orders))
+    steps = [tuple(int(i == axis) for i in axes) for axis in axes]
+    elements = [*steps, (1,) * len(axes)] if training else None
+
+    def function(angles: Tensor) -> Tensor:
+        outputs = tree_leaves(network.on_lifted(lifting.lift(angles)))
+        return torch.cat([output.flatten(2) for output in outputs if output is not None], 2)
+
+    return equivariance_error(function, network.group, lifting.encode(rgb), act_input=lifting.act, elements=elements).worst
+
+
+def rows(names: list[str]) -> Iterator[str]:
+    """Lines of a Markdown table."""
+    columns = ("parameters", "evaluation", "training", "training, float64")
+    yield "| network | parameters | " + " | ".join(f"{group}: {column}" for group in GROUPS for column in columns) + " |"
+    yield "|---|---|" + "---|" * len(GROUPS) * len(columns)
+    for name in names:
+        cells = []
+        for group in GROUPS:
+            network = converted(name, group)
+            rgb, before = images(name)[:1], network.conversion.before
+            errors = [worst_error(network, rgb, training) for training in (False, True)]
+            errors.append(worst_error(network.double(), rgb.double(), training=True))
+            cells += [f"{network.conversion.after / before - 1:+.1%}", *(f"{error:.0e}" for error in errors)]
+        yield f"| {name} | {before / 1e6:.2f} M | " + " | ".join(cells) + " |"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"some of {', '.join(FAMILIES)}")
+    options = parser.parse_args()
+    if unknown := set(options.networks) - set(FAMILIES):
+        parser.error(f"no network {', '.join(sorted(unknown))}; choose from {', '.join(FAMILIES)}")
+    for row in rows(options.networks or list(FAMILIES)):
+        sys.stdout.write(row + "\n")
+        sys.stdout.flush()

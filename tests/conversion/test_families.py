@@ -1,0 +1,40 @@
+"""Networks of every family: converted, equivariant to every element of two groups, in training and in evaluation."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+spec = importlib.util.spec_from_file_location("convert_families", Path(__file__).parents[2] / "scripts" / "convert_families.py")
+families = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(families)
+
+FAST = {"unet", "squeezenet1_1"}
+COARSE = {"regnet_y_400mf": 0.25, "unet": 0.05}
+"""How far parameters may be off where groups of channels, or few of them, leave no nearer width."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in FAST else pytest.mark.slow) for n in families.FAMILIES])
+@pytest.mark.parametrize("group", families.GROUPS)
+def test_it_is_equivariant_with_as_many_parameters(name, group):
+    network, rgb = families.converted(name, group), families.images(name)[:1]
+    assert families.worst_error(network, rgb, training=False) <= 5e-6
+    # In float32 the batch norms of deep networks amplify rounding in training.
+    assert families.worst_error(network.double(), rgb.double(), training=True) <= 1e-10
+    change = network.conversion.after / network.conversion.before - 1
+    assert abs(change) <= COARSE.get(name, 0.03)
+    assert ("nearest" in str(network.conversion)) == (abs(change) > 0.03)
+
+
+def test_maps_are_pooled_per_pixel():
+    network, rgb = families.converted("unet", "h4s4"), families.images("unet")
+    maps = network.eval().on_lifted(network.lifting(rgb))
+    assert maps.shape == (2, 16, 3, 32, 32)
+    assert network(rgb).equal(maps.mean(1))
+
+
+@pytest.mark.slow
+def test_segmentation_keeps_its_dictionary():
+    network, rgb = families.converted("fcn_resnet50", "h2"), families.images("fcn_resnet50")
+    out = network.eval()(rgb)
+    assert {name: maps.shape for name, maps in out.items()} == {"out": (2, 5, 32, 32), "aux": (2, 5, 32, 32)}
