@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.plugins.environments import SLURMEnvironment
 
-from t3cen.training.callbacks import Bar, PlainProgress
+from t3cen.training.callbacks import Bar
 from t3cen.training.loggers import csv_logger
 from t3cen.training.mirror import Mirror
 
@@ -48,7 +47,7 @@ def make_trainer(
     own: dict[str, Any] = {
         "default_root_dir": folder,
         "logger": [csv_logger(folder), *([copy] if copy is not None else [])],
-        "callbacks": [Bar() if sys.stderr.isatty() else PlainProgress(), *callbacks],
+        "callbacks": [Bar(), *callbacks],
         "plugins": [SLURMEnvironment(auto_requeue=False)] if SLURMEnvironment.detect() else None,
         "enable_progress_bar": False,  # Lightning's, one for each epoch
         "enable_checkpointing": False,
