@@ -1,8 +1,7 @@
 """`t3cen deepaugment`, from a checkout."""
 
-import sys
-
 from t3cen.commands.deepaugment import main
+from t3cen.commands.door import enter
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("deepaugment", main)

@@ -1,8 +1,7 @@
 """`t3cen data`, from a checkout."""
 
-import sys
-
 from t3cen.commands.data import main
+from t3cen.commands.door import enter
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("data", main)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -62,3 +63,12 @@ def logs_beside() -> Iterator[None]:
             yield
     else:
         yield
+
+
+def say(text: str) -> None:
+    """Write a line to standard output; a reader who went away (`| head`) does not mind."""
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends

@@ -12,6 +12,7 @@ from rich.progress import track
 
 from t3cen.analysis.commutation import commutation_error
 from t3cen.commands import parser_of
+from t3cen.commands.door import enter
 from t3cen.data.errors import DataError
 from t3cen.experiments.schema import get_table
 from t3cen.figures.networks import network
@@ -59,4 +60,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("equivariance", main)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from t3cen.commands import parser_of
+from t3cen.commands.door import enter
 from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import Cells
 from t3cen.results.records import load
@@ -135,4 +136,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("publish", main)

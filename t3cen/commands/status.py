@@ -17,6 +17,7 @@ from rich.progress import track
 from rich.table import Table as RichTable
 
 from t3cen.commands import parser_of
+from t3cen.commands.door import enter
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.experiments.schema import Table, get_table
 from t3cen.results.plan import STEP_TIMES, Clock, step_times
@@ -165,4 +166,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("status", main)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from t3cen.commands import parser_of
+from t3cen.commands.door import enter
 from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import SOURCES, Cells
 from t3cen.results.records import load
@@ -51,4 +52,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("tables", main)

@@ -4,6 +4,7 @@ A row is a network, a column a data set and one of its test sets. `docs/results.
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -17,7 +18,13 @@ from t3cen.project import conf_dir
 TABLE_DIR = conf_dir() / "table"
 METRICS = ("error", "accuracy")
 KINDS = ("trained", "measured", "settings")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML, in which 3e-3 is a number, as it is in Hydra's files; YAML 1.1 wants 3.0e-3."""
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+"), list("-+0123456789"))
 _T = TypeVar("_T")
 
 

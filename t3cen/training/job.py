@@ -18,7 +18,9 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from t3cen.experiments.record import read
+from t3cen.progress import say
 from t3cen.project import IS_INSTALLED, PROJECT
+from t3cen.training.checks import check
 from t3cen.training.closing import errors, summary
 from t3cen.training.files import RunInProgress, write_json
 from t3cen.training.outcome import FAILURE, JOB, LOG, RESULT, fail, outcome
@@ -38,6 +40,11 @@ def execute(config: DictConfig) -> None:
     hydra_config = HydraConfig.get()
     resolved: dict[str, Any] = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)  # type: ignore[assignment]
     job = Job(resolved, Path(hydra_config.runtime.output_dir), tuple(hydra_config.overrides.task))
+    try:
+        check(resolved, hydra_config.runtime.choices.get("experiment"))
+    except ValueError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(1)
     if hydra_config.mode == RunMode.MULTIRUN:
         in_child(job)
     elif status := in_this_process(job):
@@ -58,8 +65,7 @@ def in_this_process(job: Job) -> int:
     try:
         path = run(job)
         if not others:
-            sys.stdout.write(f"{summary(read(path))}\n")
-            sys.stdout.flush()
+            say(summary(read(path)))
         return 0
     except RunInProgress as error:
         log.error("%s", error)

@@ -30,7 +30,7 @@ from t3cen.training.allocator import keep_freed_memory
 from t3cen.training.callbacks import Stopwatch
 from t3cen.training.checkpoints import Checkpoints, resume_point
 from t3cen.training.files import only_writer, write_json
-from t3cen.training.loggers import mirror
+from t3cen.training.loggers import file_loggers, mirror
 from t3cen.training.mirror import Mirror
 from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, FINAL, REFUSED, RESULT, outcome, tidy
 from t3cen.training.plan import Job
@@ -184,9 +184,9 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
     trainer = make_trainer(
         config["trainer"],
         folder,
-        [stopwatch, checkpoints],
+        [stopwatch, *map(instantiate, (config.get("callbacks") or {}).values()), checkpoints],
         batches=len(data.train_dataloader()),
-        copy=copy,
+        loggers=[*file_loggers(folder, config), *([copy] if copy is not None else [])],
         deterministic=config["deterministic"],
     )
     keep_held(data.start_method)
