@@ -35,7 +35,7 @@ class Progress(tqdm):
         self.is_drawn, self.says = sys.stderr.isatty(), says
         drawn = {"dynamic_ncols": True}
         logged = {"mininterval": every, "miniters": 0, "delay": every, "leave": False, "bar_format": LINE}
-        super().__init__(desc=what, **settings, **(drawn if self.is_drawn else logged))
+        super().__init__(desc=what, **(settings | (drawn if self.is_drawn else logged)))
 
     def display(self, msg: str | None = None, pos: int | None = None) -> None:
         """Draw the bar, or log a line."""

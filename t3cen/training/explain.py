@@ -41,8 +41,6 @@ def explain(error: Exception) -> str:
 
 def _unreadable(override: str, said: str) -> str:
     key, separator, value = override.partition("=")
-    if separator and not key.strip("+~"):
-        return f"{override!r} names no key; write key=value"
     if not separator:
         return f"{override!r} is no key=value; {command('train')} --help shows what can be set"
     if foreign := FOREIGN.search(key):
