@@ -1,6 +1,6 @@
 """`t3cen equivariance`, from a checkout."""
 
-from t3cen.commands.door import enter
+from t3cen.commands import enter
 from t3cen.commands.equivariance import main
 
 if __name__ == "__main__":

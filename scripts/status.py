@@ -1,6 +1,6 @@
 """`t3cen status`, from a checkout."""
 
-from t3cen.commands.door import enter
+from t3cen.commands import enter
 from t3cen.commands.status import main
 
 if __name__ == "__main__":

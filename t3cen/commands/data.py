@@ -9,8 +9,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from t3cen.commands import parser_of
-from t3cen.commands.door import enter
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import write_fakes
 from t3cen.data.preparation import recipes, state

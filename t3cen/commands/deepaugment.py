@@ -20,8 +20,7 @@ from rich.progress import track
 
 from t3cen.augment.deepaugment import folder_of
 from t3cen.augment.generate import generate
-from t3cen.commands import parser_of
-from t3cen.commands.door import enter
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.project import conf_dir
 

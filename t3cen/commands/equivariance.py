@@ -11,8 +11,7 @@ from pathlib import Path
 from rich.progress import track
 
 from t3cen.analysis.commutation import commutation_error
-from t3cen.commands import parser_of
-from t3cen.commands.door import enter
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.experiments.schema import get_table
 from t3cen.figures.networks import network

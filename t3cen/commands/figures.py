@@ -12,7 +12,7 @@ import json
 import shlex
 import sys
 
-from t3cen.commands.door import enter
+from t3cen.commands import enter
 from t3cen.figures import registry
 
 

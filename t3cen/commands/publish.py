@@ -17,8 +17,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from t3cen.commands import parser_of
-from t3cen.commands.door import enter
+from t3cen.commands import enter, parser_of
 from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import Cells
 from t3cen.results.records import load

@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from t3cen.analysis.recommendation import Recommendation
-from t3cen.commands import parser_of
-from t3cen.commands.door import enter
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 
 

@@ -8,8 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from t3cen.commands import parser_of
-from t3cen.commands.door import enter
+from t3cen.commands import enter, parser_of
 from t3cen.results.records import load
 from t3cen.tables.report import render
 

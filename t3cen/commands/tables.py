@@ -7,8 +7,7 @@ t3cen tables all --format latex --scale laptop > tables.tex
 import sys
 from pathlib import Path
 
-from t3cen.commands import parser_of
-from t3cen.commands.door import enter
+from t3cen.commands import enter, parser_of
 from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import SOURCES, Cells
 from t3cen.results.records import load

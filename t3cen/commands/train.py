@@ -7,7 +7,7 @@ heed()  # the rest takes a moment to import
 import hydra  # noqa: E402
 from omegaconf import DictConfig  # noqa: E402
 
-from t3cen.commands.door import enter  # noqa: E402
+from t3cen.commands import enter  # noqa: E402
 from t3cen.project import conf_dir  # noqa: E402
 from t3cen.training.command import command_line  # noqa: E402
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 
-from t3cen.extras import require
+from t3cen.extras import MissingExtra
 from t3cen.training.mirror import Mirror
 
 MODES = ("offline", "online", "off")
@@ -28,7 +29,8 @@ def file_loggers(folder: Path, config: Mapping[str, Any]) -> list[Logger]:
     """
     found: list[Logger] = [csv_logger(folder)]
     if config["logger"].get("tensorboard"):
-        require("tensorboard")
+        if find_spec("tensorboard") is None:
+            raise MissingExtra(["tensorboard"], "tensorboard")
         found.append(TensorBoardLogger(folder, name="tensorboard", version="", default_hp_metric=False))
     return found
 

@@ -143,7 +143,7 @@ def _step_jitter(network: Network, model: Mapping[str, Any]) -> BatchAugment:
     return lambda images, generator: step_jitter(images, group, model["cover"], generator)
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """Silence what says nothing about a run; every other warning is shown."""
     # Lightning's tips and what hardware it found
     for name in ("pytorch_lightning", "lightning_fabric"):
@@ -165,7 +165,7 @@ def _stop_alone() -> None:
 
 
 def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
-    _quiet()
+    quiet()
     keep_freed_memory()
     _stop_alone()
     started, code = datetime.now(UTC), provenance.code_version(config)

@@ -82,7 +82,7 @@ def test_the_other_loggers_are_asked_for(tmp_path, monkeypatch):
     assert compose_with(["data=mnist", "logger=csv"])["logger"]["wandb"] == "off"
     assert compose_with(["data=mnist", "logger=wandb"])["logger"]["wandb"] == "online"
     config = compose_with(["data=mnist", "logger=tensorboard"])
-    monkeypatch.setattr("t3cen.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("t3cen.training.loggers.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r'pip install "t3cen\[tensorboard\]"'):
         file_loggers(tmp_path, config)
     assert len(file_loggers(tmp_path, compose_with(["data=mnist"]))) == 1
