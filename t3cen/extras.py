@@ -9,7 +9,6 @@ MODULES = {
     "suite": ("hydra", "omegaconf", "yaml", "pytorch_lightning", "torchvision", "scipy", "pandas", "jinja2", "rich", "tqdm"),
     "cluster": ("hydra_plugins.hydra_submitit_launcher", "submitit", "hydra_plugins.hydra_joblib_launcher", "joblib"),
     "export": ("onnx", "onnxscript"),
-    "tensorboard": ("tensorboard",),
 }
 """By extra, what is imported of it before anything else; packages of one data set or augmentation are not among them."""
 
