@@ -52,11 +52,13 @@ def publish(
     printed: list[PrintedTable], scale: str, outputs: Path, project: str, entity: str | None, mode: Literal["online", "offline"]
 ) -> None:
     """Log every table in this process; may hang, so it is called in a process that can be killed."""
+    import matplotlib.pyplot  # noqa: F401 (wandb compares figures with it)
     import wandb
 
     settings = wandb.Settings(silent=True, console="off", init_timeout=60, x_disable_stats=True)
     run = wandb.init(
-        project=project, entity=entity, id=f"{project}-results-{scale}", name=f"results, scale {scale}", job_type="results", group="results",
+        project=project, entity=entity,
+        id=f"{project}-results-{scale}", name=f"results, scale {scale}", job_type="results", group="results",
         tags=[scale, *(table.name for table in printed)], resume="allow", dir=outputs, mode=mode, settings=settings,
         config={"scale": scale, "tables": {table.name: list(table.provenance) for table in printed}},
     )  # fmt: skip

@@ -89,7 +89,7 @@ class Local(_Cluster):
         executor = self._executor(code)
         waiting = list(jobs)
         running: list[tuple[Job, Any]] = []
-        with logs_beside(), Progress("runs", total=len(jobs), unit="run", every=0) as progress:
+        with logs_beside(), Progress("runs", total=len(jobs), unit="run", every=0, smoothing=0) as progress:
             while waiting or running:
                 while waiting and len(running) < self.params["parallel"]:
                     job = waiting.pop(0)
@@ -155,7 +155,7 @@ class Slurm(_Cluster):
         """Until every job has its result or has left the queue."""
         absent: dict[Path, int] = {}
         running = list(jobs)
-        with logs_beside(), Progress("runs", total=len(jobs), unit="run", every=0) as progress:
+        with logs_beside(), Progress("runs", total=len(jobs), unit="run", every=0, smoothing=0) as progress:
             while running and asked() is None:
                 pause(self.params["poll_seconds"])
                 queue = _queue()

@@ -49,7 +49,7 @@ class Processes(Launcher):
         """
         waiting = [compose(self.hydra_context, self.config, overrides) for overrides in job_overrides]
         running: list[Child] = []
-        with logs_beside(), Progress("runs", total=len(waiting), unit="run", every=0) as progress:
+        with logs_beside(), Progress("runs", total=len(waiting), unit="run", every=0, smoothing=0) as progress:
             absent = missing_data(waiting)
             self.notes |= absent
             waiting = [job for job in waiting if job.folder not in absent]
@@ -57,7 +57,8 @@ class Processes(Launcher):
                 while waiting and len(running) < self.n_jobs:
                     running += self._start(waiting.pop(0))
                 running = self._still(running, POLL)
-                progress.update(progress.total - len(waiting) - len(running) - progress.n)
+                if ended := progress.total - len(waiting) - len(running) - progress.n:
+                    progress.update(ended)
         for child in running:
             child.ask()
         end = time.monotonic() + PATIENCE
