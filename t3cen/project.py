@@ -12,6 +12,7 @@ IS_INSTALLED = (PACKAGE / "conf").is_dir()
 
 SCRIPTS = {
     "train": "train.py",
+    "eval": "scripts/evaluate.py",
     "status": "scripts/status.py",
     "tables": "scripts/make_tables.py",
     "figures": "scripts/make_figures.py",

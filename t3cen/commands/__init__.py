@@ -1,13 +1,58 @@
 """What a person calls: `t3cen NAME`, or the script of that name in a checkout (`t3cen.project.SCRIPTS`)."""
 
 import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
 
 from t3cen.extras import require
 
 require("suite")
+
+PIPE = 128 + signal.SIGPIPE
+"""Exit status of a command whose reader went away, as of one that SIGPIPE ended."""
+KEYBOARD = 130
 
 
 def parser_of(name: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
     """The parser of `t3cen <name>`, which prints description and epilog as they are."""
     layout = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(f"t3cen {name}", description=description, epilog=epilog, formatter_class=layout)
+
+
+def enter(name: str, main: Callable[[list[str]], int | None]) -> NoReturn:
+    """Call `main` with the arguments of this process, and exit with its status.
+
+    Ctrl-C, a reader who went away (`| head -1`) and files that cannot be written end it in one line or none. Characters that
+    the terminal does not have are written as escapes.
+    """
+    steady()
+    try:
+        status = main(sys.argv[1:]) or 0
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        status = PIPE
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nt3cen {name}: stopped; what is whole is kept, the same command goes on\n")
+        status = KEYBOARD
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sys.stderr.write(
+            f"t3cen {name}: {error.filename}: {error.strerror}; choose another place, or see to its rights and room\n"
+        )
+        status = 1
+    sys.exit(status)
+
+
+def steady() -> None:
+    """Give this process streams that take every character; closed ones lead nowhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (as long as the process)
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import write_fakes
 from t3cen.data.preparation import recipes, state
@@ -145,4 +145,4 @@ def _main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("data", main)

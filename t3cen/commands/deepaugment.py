@@ -20,7 +20,7 @@ from rich.progress import track
 
 from t3cen.augment.deepaugment import folder_of
 from t3cen.augment.generate import generate
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.project import conf_dir
 
@@ -71,4 +71,4 @@ def _progress(items: Sequence[Any], what: str) -> Iterable[Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("deepaugment", main)

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from torchvision.utils import make_grid, save_image
 
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.data import MNIST
 from t3cen.experiments.record import Record, read
 from t3cen.training.job import environment
@@ -78,4 +78,4 @@ def picture(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("demo", main)

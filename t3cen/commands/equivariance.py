@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.progress import track
 
 from t3cen.analysis.commutation import commutation_error
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.experiments.schema import get_table
 from t3cen.figures.networks import network
@@ -59,4 +59,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("equivariance", main)

@@ -12,6 +12,7 @@ import json
 import shlex
 import sys
 
+from t3cen.commands import enter
 from t3cen.figures import registry
 
 
@@ -42,4 +43,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("figures", main)

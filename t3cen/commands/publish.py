@@ -1,4 +1,4 @@
-"""Publish the result tables of one scale as one Weights & Biases run: tables, bar charts and the printed pages.
+"""Publish the result tables of one scale as one Weights & Biases run: tables, charts and the printed pages.
 
     t3cen publish                       offline, into outputs/wandb; `wandb sync` sends it later
     t3cen publish --online --scale laptop
@@ -11,13 +11,16 @@ longer than --timeout, and nothing of this changes a result.
 import argparse
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from t3cen.commands import parser_of
+from matplotlib.figure import Figure
+
+from t3cen.commands import enter, parser_of
 from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import Cells
 from t3cen.results.records import load
@@ -45,13 +48,17 @@ def digest(printed: list[PrintedTable]) -> str:
     return hashlib.sha256("".join(html.render(table) for table in printed).encode()).hexdigest()
 
 
-def publish(printed: list[PrintedTable], scale: str, outputs: Path, project: str, mode: Literal["online", "offline"]) -> None:
+def publish(
+    printed: list[PrintedTable], scale: str, outputs: Path, project: str, entity: str | None, mode: Literal["online", "offline"]
+) -> None:
     """Log every table in this process; may hang, so it is called in a process that can be killed."""
+    import matplotlib.pyplot  # noqa: F401 (wandb compares figures with it)
     import wandb
 
     settings = wandb.Settings(silent=True, console="off", init_timeout=60, x_disable_stats=True)
     run = wandb.init(
-        project=project, id=f"{project}-results-{scale}", name=f"results, scale {scale}", job_type="results", group="results",
+        project=project, entity=entity,
+        id=f"{project}-results-{scale}", name=f"results, scale {scale}", job_type="results", group="results",
         tags=[scale, *(table.name for table in printed)], resume="allow", dir=outputs, mode=mode, settings=settings,
         config={"scale": scale, "tables": {table.name: list(table.provenance) for table in printed}},
     )  # fmt: skip
@@ -61,16 +68,35 @@ def publish(printed: list[PrintedTable], scale: str, outputs: Path, project: str
         content[f"tables/{table.name}"] = _wandb_table(lines)
         content[f"pages/{table.name}"] = wandb.Html(html.page([table], table.title), inject=False)
         for column in dict.fromkeys((line[1], line[3]) for line in lines):
-            bars = [[line[2], line[5]] for line in lines if (line[1], line[3]) == column and line[5] is not None]
-            if bars:
+            rows = [dict(zip(spreadsheet.HEADER, line, strict=True)) for line in lines if (line[1], line[3]) == column]
+            if any(row["mean"] is not None for row in rows):
                 title = " - ".join(str(part) for part in (table.title, *column) if part)
-                key = "/".join(str(part) for part in ("bars", table.name, *column) if part)
-                content[key] = wandb.plot.bar(wandb.Table(["network", "mean"], data=bars), "network", "mean", title=title)
+                content[_key("charts", table.name, *column)] = wandb.Image(chart(rows, title))
         verdicts = [line[-2] for line in lines if line[-2] is not None]
-        run.summary[f"{table.name}/cells that agree with the paper"] = sum(map(bool, verdicts))
-        run.summary[f"{table.name}/cells compared"] = len(verdicts)
+        run.summary[f"{table.name}/cells_that_agree"] = sum(map(bool, verdicts))
+        run.summary[f"{table.name}/cells_compared"] = len(verdicts)
     run.log(content)
     run.finish()
+
+
+def chart(rows: list[dict[str, Any]], title: str) -> Figure:
+    """Bars of our means with the standard deviation over seeds, and the paper's values as diamonds beside them."""
+    figure = Figure(figsize=(6, 0.8 + 0.4 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for place, row in enumerate(rows):
+        if row["mean"] is not None:
+            axes.barh(place, row["mean"], height=0.55, color="tab:blue", xerr=row["sd"], capsize=3)
+        if row["paper_mean"] is not None:
+            axes.errorbar(row["paper_mean"], place, xerr=row["paper_sd"], fmt="D", color="black", markersize=4, capsize=3)
+    axes.set_yticks(range(len(rows)), [str(row["row"]) for row in rows])
+    axes.invert_yaxis()
+    axes.set_title(f"{title}\nbars: ours, with the sd over seeds; diamonds: the paper", fontsize="small", loc="left")
+    return figure
+
+
+def _key(*parts: object) -> str:
+    """A key of wandb, which takes spaces badly: the parts that say something, separated by slashes."""
+    return "/".join(re.sub(r"\W+", "_", str(part)).strip("_") for part in parts if part)
 
 
 def _wandb_table(lines: list[tuple[spreadsheet.Value, ...]]) -> object:
@@ -100,6 +126,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of the results (default: outputs)")
     parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke")
     parser.add_argument("--project", default="t3cen")
+    parser.add_argument("--entity", help="user or team of Weights & Biases (default: your own)")
     parser.add_argument("--online", action="store_true", help="send it now instead of writing it for `wandb sync`")
     parser.add_argument("--timeout", type=float, default=300, help="seconds that wandb may take (default: 300)")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
@@ -114,7 +141,7 @@ def main(arguments: list[str]) -> int:
     cells = Cells(results, options.scale)
     printed = [table for declared in chosen if filled(table := build(declared, cells, options.outputs, results.refused))]
     if options.here:
-        publish(printed, options.scale, options.outputs, options.project, mode)
+        publish(printed, options.scale, options.outputs, options.project, options.entity, mode)
         return 0
     if not printed:
         print(f"no results at scale {options.scale} to publish")
@@ -135,4 +162,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("publish", main)

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from t3cen.analysis.recommendation import Recommendation
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 
 
@@ -115,4 +115,4 @@ def _print(found: Recommendation, console: Console) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("recommend", main)

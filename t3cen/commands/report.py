@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.results.records import load
 from t3cen.tables.report import render
 
@@ -32,4 +32,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("report", main)

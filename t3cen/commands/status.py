@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.progress import track
 from rich.table import Table as RichTable
 
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.experiments.schema import Table, get_table
 from t3cen.results.plan import STEP_TIMES, Clock, step_times
@@ -170,4 +170,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("status", main)

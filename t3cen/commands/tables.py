@@ -7,7 +7,7 @@ t3cen tables all --format latex --scale laptop > tables.tex
 import sys
 from pathlib import Path
 
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.experiments.schema import get_table, tables
 from t3cen.results.cells import SOURCES, Cells
 from t3cen.results.records import load
@@ -53,4 +53,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("tables", main)

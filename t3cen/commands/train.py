@@ -7,6 +7,7 @@ heed()  # the rest takes a moment to import
 import hydra  # noqa: E402
 from omegaconf import DictConfig  # noqa: E402
 
+from t3cen.commands import enter  # noqa: E402
 from t3cen.project import conf_dir  # noqa: E402
 from t3cen.training.command import command_line  # noqa: E402
 
@@ -19,10 +20,10 @@ def train(config: DictConfig) -> None:
     execute(config)
 
 
-def main() -> None:
-    """Read the command line."""
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, which Hydra takes from the process."""
     command_line(train)
 
 
 if __name__ == "__main__":
-    main()
+    enter("train", main)

@@ -7,13 +7,15 @@ import os
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 from t3cen.data.checksums import write_list
 from t3cen.data.errors import DataError, unwritable
 from t3cen.data.lock import alone
 from t3cen.data.mirrors import BLOCK, MirrorFailed, Remote, difference, receive
+from t3cen.progress import counted_bytes
 
 
 def fetch(remote: Remote, target: Path, timeout: float = 60.0) -> Path:
@@ -69,10 +71,14 @@ def extract(archive: Path, folder: Path) -> None:
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as zipped:
-                zipped.extractall(folder)
+                members = zipped.infolist()
+                with counted_bytes(f"unpacking {archive.name}", sum(member.file_size for member in members)) as progress:
+                    for member in members:
+                        zipped.extract(member, folder)
+                        progress.update(member.file_size)
         else:
-            with tarfile.open(archive) as packed:
-                _unpack(packed, folder)
+            with archive.open("rb") as file, tarfile.open(fileobj=file) as packed:
+                _unpack(packed, folder, _members(packed, file, archive))
     except Exception as error:  # whatever a damaged archive makes its reader stumble over
         raise _unpacking(archive, folder, error) from error
 
@@ -102,16 +108,24 @@ def _unpacking(archive: Path, target: Path, error: Exception) -> DataError:
     return DataError(f"{archive} cannot be unpacked ({error or type(error).__name__}); delete it and download again")
 
 
-def _unpack(packed: tarfile.TarFile, folder: Path) -> None:
+def _members(packed: tarfile.TarFile, file: IO[bytes], archive: Path) -> Iterator[tarfile.TarInfo]:
+    """The members in order, with progress in bytes of the archive: theirs are known only when all of it is read."""
+    with counted_bytes(f"unpacking {archive.name}", archive.stat().st_size) as progress:
+        for member in packed:
+            yield member
+            progress.update(max(0, file.tell() - progress.n))
+
+
+def _unpack(packed: tarfile.TarFile, folder: Path, members: Iterator[tarfile.TarInfo]) -> None:
     if hasattr(tarfile, "data_filter"):
-        packed.extractall(folder, filter="data")
+        packed.extractall(folder, members, filter="data")
         return
     # Python 3.11 before 3.11.4: plain files and folders that stay inside, which is all that data sets hold.
     for member in packed.getmembers():
         stays = Path(os.path.abspath(folder / member.name)).is_relative_to(folder.absolute())
         if not stays or not (member.isfile() or member.isdir()):
             raise tarfile.TarError(f"{member.name!r} is no file or folder inside it")
-    packed.extractall(folder)
+    packed.extractall(folder, members)
 
 
 def whole_folder(target: Path, fill: Callable[[Path], None]) -> None:

@@ -8,12 +8,13 @@ import os
 import re
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from t3cen.data.checksums import checksum
+from t3cen.progress import counted_bytes
 
 log = logging.getLogger(__name__)
 BLOCK = 1 << 20
@@ -89,7 +90,8 @@ def receive(url: str, target: Path, remote: Remote, timeout: float) -> None:
         growing = part if goes_on or not have else target.with_name(target.name + ".anew.part")
         total = _announced(answer, remote, have if goes_on else 0)
         try:
-            _store(answer, growing, "ab" if goes_on else "wb", remote.size)
+            with counted_bytes(target.name, total or remote.size, have if goes_on else 0) as progress:
+                _store(answer, growing, "ab" if goes_on else "wb", remote.size, progress.update)
             got = growing.stat().st_size
             if got < max(total, remote.size or 0):
                 raise MirrorFailed(f"no connection (it ended after {got:,} of {max(total, remote.size or 0):,} bytes)")
@@ -128,13 +130,14 @@ def _announced(answer: http.client.HTTPResponse, remote: Remote, have: int) -> i
     return total
 
 
-def _store(answer: http.client.HTTPResponse, path: Path, mode: str, limit: int | None) -> None:
-    """Append what comes to a file, up to `limit` bytes and no more than one block beyond."""
+def _store(answer: http.client.HTTPResponse, path: Path, mode: str, limit: int | None, came: Callable[[int], object]) -> None:
+    """Append what comes to a file, up to `limit` bytes and no more than one block beyond, and tell how many bytes came."""
     with path.open(mode) as file:
         while True:
             with _network():
                 block = answer.read1(BLOCK)  # what is there, so that little is lost when the connection breaks
             file.write(block)
+            came(len(block))
             if not block or (limit is not None and file.tell() > limit):
                 return
 

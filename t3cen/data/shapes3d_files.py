@@ -16,6 +16,7 @@ from t3cen.data.checksums import checksum
 from t3cen.data.errors import broken, unwritable
 from t3cen.data.lock import alone
 from t3cen.data.shapes3d_render import FACTORS, ORIENTATIONS, SCALES, RenderedShapes
+from t3cen.progress import Progress
 
 log = logging.getLogger(__name__)
 COUNT = 480_000
@@ -207,9 +208,11 @@ def write(path: Path, rows: Iterable[int] | None = None) -> None:
             images = file.create_dataset("images", (COUNT, 64, 64, 3), np.uint8, chunks=(15, 64, 64, 3), compression="gzip")
             file.create_dataset("labels", data=labels(), compression="gzip")
             wanted = np.arange(COUNT) if rows is None else np.unique(np.fromiter(rows, int))
-            for chunk in np.split(wanted, np.flatnonzero(np.diff(wanted // 15)) + 1):
-                pictures = [drawn.picture(int(row)).permute(1, 2, 0).numpy() for row in chunk]
-                images[chunk] = np.stack(pictures)
+            with Progress(f"rendering {path.name}", total=len(wanted), unit="image") as progress:
+                for chunk in np.split(wanted, np.flatnonzero(np.diff(wanted // 15)) + 1):
+                    pictures = [drawn.picture(int(row)).permute(1, 2, 0).numpy() for row in chunk]
+                    images[chunk] = np.stack(pictures)
+                    progress.update(len(chunk))
         os.replace(temporary, path)
     except OSError as error:
         raise unwritable(path, error) from error

@@ -22,7 +22,7 @@ BY_NAME = frozenset({"t3cen.models.families", "t3cen.models.registry", "t3cen.tr
 BESIDE = frozenset(
     {
         "t3cen.data.download", "t3cen.data.errors", "t3cen.data.fakes", "t3cen.data.preparation",
-        "t3cen.experiments", "t3cen.extras", "t3cen.project", "t3cen.registry", "t3cen.training.allocator",
+        "t3cen.experiments", "t3cen.extras", "t3cen.progress", "t3cen.project", "t3cen.registry", "t3cen.training.allocator",
         "t3cen.training.callbacks", "t3cen.training.cost", "t3cen.training.errors", "t3cen.training.files",
         "t3cen.training.final",
         "t3cen.training.loggers", "t3cen.training.mirror", "t3cen.training.outcome", "t3cen.training.plan",

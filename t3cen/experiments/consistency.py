@@ -101,9 +101,15 @@ def cut_short(config: Mapping[str, Any], steps: int | None, epochs: int | None) 
     trainer = config.get("trainer", {})
     ways = {"steps": (steps, trainer.get("max_steps")), "epochs": (epochs, trainer.get("max_epochs"))}
     planned = {unit: (done, length) for unit, (done, length) in ways.items() if done is not None and (length or 0) > 0}
-    if any(done >= length for done, length in planned.values()):
+    if any(done >= length for done, length in planned.values()) or _may_end_early(config):
         return ""
     return ", ".join(f"{done} of {length} {unit}" for unit, (done, length) in planned.items())
+
+
+def _may_end_early(config: Mapping[str, Any]) -> bool:
+    """Whether the configuration has a callback whose purpose is to end training before its length."""
+    callbacks = config.get("callbacks") or {}
+    return any(str(callback.get("_target_")).endswith("EarlyStopping") for callback in callbacks.values())
 
 
 def _check_length(content: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from hydra.core.config_store import ConfigStore
 
 from t3cen.experiments.content import register_resolvers
 from t3cen.experiments.runs import all_runs, runs_of, trained_tables
-from t3cen.experiments.schema import TABLE_DIR, nearest
+from t3cen.experiments.schema import TABLE_DIR
 
 
 @cache
@@ -29,18 +29,6 @@ def register(directory: Path = TABLE_DIR) -> None:
         params = {"experiment": experiments, "seed": ",".join(map(str, table.seeds))}
         node = {"hydra": {"mode": "MULTIRUN", "sweeper": {"params": params}}}
         store.store(group="sweep", name=table.name, node=node, package="_global_")
-
-
-def check_overrides(overrides: Iterable[str]) -> None:
-    """Raise ValueError for `experiment=` or `sweep=` values that do not exist, naming the nearest ones that do."""
-    known = {"experiment": list(all_runs()), "sweep": [table.name for table in trained_tables()]}
-    for override in overrides:
-        key, _, value = override.lstrip("+").partition("=")
-        if "(" in value:  # Hydra's own: glob(mnist_*), choice(...)
-            continue
-        for name in value.split(",") if key in known else ():
-            if name not in (*known[key], "", "null"):
-                raise ValueError(f"no {key} {name!r}{nearest(name, known[key])}; python train.py --help lists them all")
 
 
 def help_footer(width: int = 100) -> str:

@@ -1,15 +1,13 @@
-"""What watches a training run: the clock, and progress as a bar or as plain lines."""
+"""What watches a training run: the clock, and progress."""
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import Any
 
 import pytorch_lightning as pl
-from tqdm import tqdm
 
-log = logging.getLogger(__name__)
+from t3cen.progress import Progress
 
 
 class Stopwatch(pl.Callback):
@@ -61,47 +59,38 @@ def _steps(trainer: pl.Trainer) -> int | None:
     return None if steps == float("inf") else int(steps)
 
 
-class PlainProgress(pl.Callback):
-    """One log line every so many seconds, for files and pipes, where a progress bar would only fill them."""
-
-    def __init__(self, every: float = 15.0) -> None:
-        self.every = every
-        self._next = time.monotonic() + every
-
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
-        if trainer.is_global_zero and time.monotonic() >= self._next:
-            self._next = time.monotonic() + self.every
-            loss = float(outputs["loss"])
-            log.info(
-                "epoch %d, step %d of %s, loss %.4f", trainer.current_epoch, trainer.global_step, _steps(trainer) or "?", loss
-            )
-
-
 class Bar(pl.Callback):
-    """One bar for the whole training, however many epochs it has, and one for each pass over validation or test sets."""
+    """Progress of the whole training, however many epochs it has, and of each pass over validation or test sets.
+
+    What training says of itself: the epoch, the loss and, once it was validated, the error on each validation set.
+    """
 
     def __init__(self) -> None:
-        self._training: tqdm | None = None
-        self._passing: tqdm | None = None
+        self._training: Progress | None = None
+        self._passing: Progress | None = None
+        self._says: dict[str, Any] = {}
+
+    def _said(self) -> dict[str, str]:
+        # the loss is fetched from its device only when it is shown
+        shown = {**self._says, "loss": f"{float(self._says['loss']):.4f}"} if "loss" in self._says else self._says
+        return {key: str(value) for key, value in shown.items()}
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.is_global_zero:
-            self._training = tqdm(
-                desc="training", total=_steps(trainer), initial=trainer.global_step, unit="step", dynamic_ncols=True
+            self._training = Progress(
+                "training", total=_steps(trainer), initial=trainer.global_step, unit="step", says=self._said
             )
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        # the loss is fetched from its device only when the bar is drawn
-        if self._training is not None and self._training.update(trainer.global_step - self._training.n):
-            self._training.set_postfix(epoch=trainer.current_epoch, loss=f"{float(outputs['loss']):.4f}", refresh=False)
+        if self._training is not None:
+            self._says |= {"epoch": trainer.current_epoch, "loss": outputs["loss"]}
+            self._training.update(trainer.global_step - self._training.n)
 
     def _pass(self, trainer: pl.Trainer, name: str, batches: Any) -> None:
         if trainer.is_global_zero and not trainer.sanity_checking:
-            self._passing = tqdm(desc=name, total=int(sum(batches)), unit="batch", dynamic_ncols=True, leave=False, delay=1)
+            self._passing = Progress(name, total=int(sum(batches)), unit="batch", leave=False, delay=1)
 
     def _passed(self) -> None:
         if self._passing is not None:
@@ -117,6 +106,10 @@ class Bar(pl.Callback):
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._passed()
+        for key, value in trainer.callback_metrics.items():
+            if key.startswith("validation/") and key.endswith("/error"):
+                name = key.split("/")[1]
+                self._says[f"{name} error"] = f"{100 * float(value):.2f} %"
 
     def on_test_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._pass(trainer, "test", trainer.num_test_batches)

@@ -17,8 +17,9 @@ from typing import Any
 from hydra.core.utils import JobReturn
 from hydra_plugins.hydra_submitit_launcher.submitit_launcher import BaseSubmititLauncher
 
+from t3cen.progress import Progress, logs_beside
 from t3cen.training.files import read_json, write_json, writer
-from t3cen.training.job import POLL, environment
+from t3cen.training.job import POLL, ending, environment
 from t3cen.training.launcher import PATIENCE
 from t3cen.training.outcome import FAILURE, fail, outcome
 from t3cen.training.plan import Job, compose
@@ -87,19 +88,21 @@ class Local(_Cluster):
         executor = self._executor(code)
         waiting = list(jobs)
         running: list[tuple[Job, Any]] = []
-        while waiting or running:
-            while waiting and len(running) < self.params["parallel"]:
-                job = waiting.pop(0)
-                with _environment(code), held():
-                    running.append((job, executor.submit(ClusterJob(job, driver=os.getpid()))))
-            pause(POLL)
-            if number := asked():
-                _ask(running)
-                raise Stopped(number)
-            for job, handle in [pair for pair in running if pair[1].done()]:
-                running.remove((job, handle))
-                _close(job, f"its process ended without a word, see {handle.paths.stderr}")
-                log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
+        with logs_beside(), Progress("runs", total=len(jobs), unit="run", every=0, smoothing=0) as progress:
+            while waiting or running:
+                while waiting and len(running) < self.params["parallel"]:
+                    job = waiting.pop(0)
+                    with _environment(code), held():
+                        running.append((job, executor.submit(ClusterJob(job, driver=os.getpid()))))
+                pause(POLL)
+                if number := asked():
+                    _ask(running)
+                    raise Stopped(number)
+                for job, handle in [pair for pair in running if pair[1].done()]:
+                    running.remove((job, handle))
+                    _close(job, f"its process ended without a word, see {handle.paths.stderr}")
+                    log.info("%s: %s", job.title, ending(job))
+                    progress.update()
 
 
 def _ask(running: list[tuple[Job, Any]]) -> None:
@@ -151,19 +154,21 @@ class Slurm(_Cluster):
         """Until every job has its result or has left the queue."""
         absent: dict[Path, int] = {}
         running = list(jobs)
-        while running and asked() is None:
-            pause(self.params["poll_seconds"])
-            queue = _queue()
-            for job in list(running):
-                ended = outcome(job.folder, job.config).state == "done"
-                if not ended and queue is not None:
-                    absent[job.folder] = 0 if tickets[job.folder] in queue else absent.get(job.folder, 0) + 1
-                    # twice, since the file system may show a result later than the queue shows its end
-                    if ended := absent[job.folder] == 2:
-                        _close(job, f"SLURM job {tickets[job.folder]} {_ending(tickets[job.folder])}")
-                if ended:
-                    running.remove(job)
-                    log.info("%s: %s", job.title, outcome(job.folder, job.config).state)
+        with logs_beside(), Progress("runs", total=len(jobs), unit="run", every=0, smoothing=0) as progress:
+            while running and asked() is None:
+                pause(self.params["poll_seconds"])
+                queue = _queue()
+                for job in list(running):
+                    ended = outcome(job.folder, job.config).state == "done"
+                    if not ended and queue is not None:
+                        absent[job.folder] = 0 if tickets[job.folder] in queue else absent.get(job.folder, 0) + 1
+                        # twice, since the file system may show a result later than the queue shows its end
+                        if ended := absent[job.folder] == 2:
+                            _close(job, f"SLURM job {tickets[job.folder]} {_ending(tickets[job.folder])}")
+                    if ended:
+                        running.remove(job)
+                        log.info("%s: %s", job.title, ending(job))
+                        progress.update()
         if running:
             ids = " ".join(sorted({tickets[job.folder].split("_")[0] for job in running}))
             log.warning(

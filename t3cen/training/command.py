@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+import logging
 import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
+from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from t3cen.experiments import check_overrides, help_footer, register
+from t3cen.experiments import help_footer, register
 from t3cen.extras import MissingExtra, require
 from t3cen.project import command, conf_dir
+from t3cen.training.explain import explain
 from t3cen.training.folders import register_resolvers
 from t3cen.training.signals import heed
 
-GROUPS = ("data", "model", "augment", "scale", "launcher")
+GROUPS = ("data", "model", "augment", "scale", "optimizer", "scheduler", "callbacks", "logger", "launcher")
 CLUSTERED = r"(hydra/)?launcher=(slurm|local|joblib)"
 """Launchers whose packages are an extra."""
 USAGE = """\
@@ -67,71 +69,51 @@ def help_text() -> str:
 
 def command_line(main: Callable[[], None]) -> None:
     """Run Hydra's `main`; what a person mistyped is told in one line, with exit status 1."""
-    if {"--help", "-h"} & set(sys.argv[1:]):
-        sys.stdout.write(help_text())
-        return
+    arguments, wants_traces = sys.argv[1:], os.environ.get("HYDRA_FULL_ERROR") == "1"
+    try:
+        if not arguments or {"--help", "-h"} & set(arguments):
+            sys.stdout.write(help_text())
+            return
+        _prepare(arguments)
+        os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra hands errors on instead of printing them
+        main()
+    except BrokenPipeError:
+        raise  # nobody is wrong: the reader went away
+    except (HydraException, OmegaConfBaseException, MissingExtra, OSError, ValueError) as error:
+        if wants_traces:
+            raise
+        sys.stderr.write(f"error: {explain(error)}\n")
+        sys.exit(1)
+
+
+def _prepare(arguments: Sequence[str]) -> None:
+    """Make Hydra know what configurations may name.
+
+    Raises:
+        ValueError: a table file is wrong, or an argument chooses nothing.
+        MissingExtra: a launcher's packages are not installed.
+    """
     from t3cen.training.plugins import register_plugins  # here: Hydra looks through all its plugins for it
 
     # Python 3.14's argparse reads every help text as it is added; one of Hydra 1.3 is no text until it is printed.
     if hasattr(argparse.ArgumentParser, "_check_help"):
         argparse.ArgumentParser._check_help = lambda *_: None
+    logging.raiseExceptions = False  # a reader of the log who went away (`| head`) is no reason for a traceback
     heed()
     register()
+    for folder in _own_tables(arguments):
+        register(folder)
     register_resolvers()
     register_plugins()
-    if os.environ.get("HYDRA_FULL_ERROR") == "1":
-        main()
-        return
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra hands errors on instead of printing them
-    try:
-        check_overrides(sys.argv[1:])
-        if any(re.fullmatch(CLUSTERED, argument) for argument in sys.argv[1:]):
-            require("cluster")
-        main()
-    except (HydraException, OmegaConfBaseException, MissingExtra, OSError, ValueError) as error:
-        sys.stderr.write(f"error: {explain(error)}\n")
-        sys.exit(1)
+    if "scheduler=null" in arguments:
+        raise ValueError("scheduler=null chooses no schedule and leaves the data set's; write scheduler=none for a constant rate")
+    if any(re.fullmatch(CLUSTERED, argument) for argument in arguments):
+        require("cluster")
 
 
-def explain(error: Exception) -> str:
-    """What was wrong on the command line, in one line."""
-    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        group, _, option = str(error.missing_cfg_file).rpartition("/")
-        known = [name for name in error.options or () if name != "base"]
-        if known:
-            return f"no {group} {option!r}{_nearest(option, known)} ({group}: {', '.join(known)})"
-    if isinstance(error, OverrideParseException):
-        return f"cannot read {error.override!r}: {error.message.splitlines()[0]}"
-    cause = error.__cause__ if isinstance(error, ConfigCompositionException) and error.__cause__ else error
-    key = getattr(cause, "full_key", None)
-    text = " ".join(str(error).split("\n")[0].split())
-    if text.startswith("Ambiguous value"):
-        return f"{text}; several values need --multirun (-m)"
-    if key and re.search("Could not override|not in struct|Key .* is not", f"{error} {cause}"):
-        hint = f"{command('train')} --cfg job shows all, a + before a key adds it"
-        return f"no key {key!r} in the configuration{_nearest(key, _keys(key.count('.')))}; {hint}"
-    return text or type(error).__name__
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
-
-
-def _keys(depth: int) -> list[str]:
-    """The keys of the default configuration with so many dots in them."""
-    from hydra import compose, initialize_config_dir
-    from hydra.core.global_hydra import GlobalHydra
-    from omegaconf import OmegaConf
-
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())):
-        config = OmegaConf.to_container(compose("train"), resolve=False)
-
-    def keys(node: object, prefix: str) -> list[str]:
-        if not isinstance(node, dict):
-            return [prefix]
-        found = [prefix] if prefix else []
-        return found + [key for name, value in node.items() for key in keys(value, f"{prefix}.{name}" if prefix else str(name))]
-
-    return [key for key in keys(config, "") if key.count(".") == depth]
+def _own_tables(arguments: Sequence[str]) -> list[Path]:
+    """The folder `table` of each `--config-dir`."""
+    line = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    line.add_argument("--config-dir", "-cd", action="append", default=[], type=Path)
+    given = line.parse_known_args(list(arguments))[0].config_dir
+    return [folder / "table" for folder in given if (folder / "table").is_dir()]

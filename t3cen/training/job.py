@@ -17,9 +17,13 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from t3cen.experiments.record import read
+from t3cen.progress import say
 from t3cen.project import IS_INSTALLED, PROJECT
+from t3cen.training.checks import check
+from t3cen.training.closing import errors, summary
 from t3cen.training.files import RunInProgress, write_json
-from t3cen.training.outcome import FAILURE, JOB, LOG, fail, outcome
+from t3cen.training.outcome import FAILURE, JOB, LOG, RESULT, fail, outcome
 from t3cen.training.plan import Job
 from t3cen.training.signals import INTERRUPTED, KEYBOARD, Stopped, asked, follow, heed, held, stop_if_asked
 
@@ -36,6 +40,11 @@ def execute(config: DictConfig) -> None:
     hydra_config = HydraConfig.get()
     resolved: dict[str, Any] = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)  # type: ignore[assignment]
     job = Job(resolved, Path(hydra_config.runtime.output_dir), tuple(hydra_config.overrides.task))
+    try:
+        check(resolved, hydra_config.runtime.choices.get("experiment"))
+    except ValueError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(1)
     if hydra_config.mode == RunMode.MULTIRUN:
         in_child(job)
     elif status := in_this_process(job):
@@ -56,7 +65,7 @@ def in_this_process(job: Job) -> int:
     try:
         path = run(job)
         if not others:
-            log.info("result: %s", path)
+            say(summary(read(path)))
         return 0
     except RunInProgress as error:
         log.error("%s", error)
@@ -131,12 +140,11 @@ class Child:
             status = 1
         elif status not in (0, INTERRUPTED, KEYBOARD, BUSY) and _failure(folder) == self._before:
             self.note = fail(folder, "exited", f"the process exited with status {status} and gave no reason, see {LOG}")
-        found = outcome(folder, self.job.config)
         told = {
             INTERRUPTED: "interrupted, goes on from its checkpoint",
-            BUSY: f"refused, {found.reason or 'another process'} was at work on it",
+            BUSY: f"refused, {outcome(folder, self.job.config).reason or 'another process'} was at work on it",
         }
-        words = told.get(status) or f"{found.state} {found.reason or self.note}".strip()
+        words = told.get(status) or ending(self.job, self.note)
         log.log(logging.ERROR if status else logging.INFO, "%s: %s, %s", self.job.title, words, folder)
         return status
 
@@ -163,6 +171,14 @@ def in_child(job: Job, started: Callable[[Child], None] | None = None) -> int:
             told = True
     stop_if_asked()
     return status
+
+
+def ending(job: Job, note: str = "") -> str:
+    """How a run ended, in words: how good it was, or its state and the reason, which is `note` where the folder has none."""
+    found = outcome(job.folder, job.config)
+    if found.state == "done":
+        return f"done, {errors(read(job.folder / RESULT).tests)}"
+    return f"{found.state} {found.reason or note}".strip()
 
 
 def _failure(folder: Path) -> tuple[int, int] | None:

@@ -13,7 +13,9 @@ from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
+from t3cen.progress import Progress, logs_beside
 from t3cen.training.job import POLL, Child
+from t3cen.training.look import missing_data
 from t3cen.training.plan import Job, compose
 from t3cen.training.signals import Stopped, asked
 
@@ -47,10 +49,16 @@ class Processes(Launcher):
         """
         waiting = [compose(self.hydra_context, self.config, overrides) for overrides in job_overrides]
         running: list[Child] = []
-        while (number := asked()) is None and (waiting or running):
-            while waiting and len(running) < self.n_jobs:
-                running += self._start(waiting.pop(0))
-            running = self._still(running, POLL)
+        with logs_beside(), Progress("runs", total=len(waiting), unit="run", every=0, smoothing=0) as progress:
+            absent = missing_data(waiting)
+            self.notes |= absent
+            waiting = [job for job in waiting if job.folder not in absent]
+            while (number := asked()) is None and (waiting or running):
+                while waiting and len(running) < self.n_jobs:
+                    running += self._start(waiting.pop(0))
+                running = self._still(running, POLL)
+                if ended := progress.total - len(waiting) - len(running) - progress.n:
+                    progress.update(ended)
         for child in running:
             child.ask()
         end = time.monotonic() + PATIENCE

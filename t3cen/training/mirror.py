@@ -8,9 +8,13 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 from pytorch_lightning.loggers.logger import Logger
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
+
+from t3cen.experiments import runs_of, trained_tables
+from t3cen.experiments.identity import setting_hash
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +65,7 @@ class Mirror(Logger):
             if record is not None:
                 origin = ("commit", "dirty", "versions", "device", "data_provenance", "parameters", "macs", "config_hash")
                 self._run.config.update({"provenance": {key: record[key] for key in origin}}, allow_val_change=True)
-                for stage, sets in record["metrics"].items():
-                    self._run.summary.update({f"{stage}/{name}": values for name, values in sets.items()})
+                self._run.summary.update({key: record[key] for key in ("wall_seconds", "step_seconds", "peak_memory_bytes")})
             self._run.finish(exit_code=0 if record is not None else 1)
 
         self._guard("end", end)
@@ -75,13 +78,17 @@ class Mirror(Logger):
             os.environ.setdefault("WANDB_SILENT", "true")
             import wandb  # here: it may be missing or broken
 
+            setting = _setting(folder, config)
             run = wandb.init(
                 mode=mode,
                 dir=folder,
                 project=config["logger"]["wandb_project"],
-                name=f"{config['name']}-seed{config['seed']}",
-                group=config["name"],
-                tags=[config["scale"]],
+                entity=config["logger"].get("wandb_entity"),
+                id=_run_id(folder),
+                resume="allow",
+                name=f"{setting} seed {config['seed']}",
+                group=f"{config['scale']} {setting}",
+                tags=_tags(config),
                 config=dict(config),
                 settings=wandb.Settings(silent=True, console="off", init_timeout=DEADLINE / 2),
             )
@@ -112,3 +119,27 @@ class Mirror(Logger):
             self._run = None
             told = f"{type(failure[0]).__name__}: {failure[0]}".splitlines()[0]
             log.warning("Weights & Biases could not %s (%s); the run goes on without it", what, told)
+
+
+def _setting(folder: Path, config: Mapping[str, Any]) -> str:
+    """What the seeds of one setting share and no other has: the experiment, and what the command line changed of it."""
+    inside = Path(folder).absolute().parts
+    base = (*Path(config["outputs"]).absolute().parts, config["scale"])
+    if inside[: len(base)] != base:  # a folder of another name, which says nothing
+        return f"{config['name']} {setting_hash(config)[:8]}"
+    return " ".join(inside[len(base) : -1])
+
+
+def _run_id(folder: Path) -> str:
+    """One for all the times a run is started; it stays in the folder, so that a resumed run is the same one in wandb."""
+    path = folder / "wandb" / "run_id"
+    path.parent.mkdir(exist_ok=True)
+    if not path.exists():
+        path.write_text(uuid4().hex[:16])
+    return path.read_text()
+
+
+def _tags(config: Mapping[str, Any]) -> list[str]:
+    """The scale, where the pictures come from, and every table the experiment fills a cell of."""
+    filled = [table.name for table in trained_tables() if config["name"] in {run.name for run in runs_of(table)}]
+    return [config["scale"], *filter(None, [config["data"].get("source")]), *filled]

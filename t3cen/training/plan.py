@@ -11,6 +11,8 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from t3cen.training.checks import check
+
 
 @dataclass(frozen=True)
 class Job:
@@ -43,9 +45,11 @@ def _compose(context: HydraContext, master: DictConfig, overrides: Sequence[str]
     try:
         folder = Path(composed.hydra.sweep.dir, composed.hydra.sweep.subdir).absolute()
         task = tuple(composed.hydra.overrides.task)
+        experiment = composed.hydra.runtime.choices.get("experiment")
         with open_dict(composed):
             del composed["hydra"]
         config: dict[str, Any] = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)  # type: ignore[assignment]
     finally:
         HydraConfig.instance().cfg = before
+    check(config, experiment)
     return Job(config, folder, task)

@@ -31,7 +31,7 @@ from t3cen.training.allocator import keep_freed_memory
 from t3cen.training.callbacks import Stopwatch
 from t3cen.training.checkpoints import Checkpoints, resume_point
 from t3cen.training.files import only_writer, write_json
-from t3cen.training.loggers import mirror
+from t3cen.training.loggers import file_loggers, mirror
 from t3cen.training.mirror import Mirror
 from t3cen.training.outcome import CHECKPOINTS, CONFIG, FAILURE, REFUSED, RESULT, outcome, tidy
 from t3cen.training.plan import Job
@@ -148,7 +148,7 @@ def _step_jitter(network: Network, model: Mapping[str, Any]) -> BatchAugment:
     return lambda images, generator: step_jitter(images, group, model["cover"], generator)
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """Silence what says nothing about a run; every other warning is shown."""
     # Lightning's tips and what hardware it found
     for name in ("pytorch_lightning", "lightning_fabric"):
@@ -170,7 +170,7 @@ def _stop_alone() -> None:
 
 
 def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None) -> dict[str, Any]:
-    _quiet()
+    quiet()
     keep_freed_memory()
     _stop_alone()
     started, code = datetime.now(UTC), provenance.code_version(config)
@@ -189,9 +189,9 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
     trainer = make_trainer(
         config["trainer"],
         folder,
-        [stopwatch, checkpoints],
+        [stopwatch, *map(instantiate, (config.get("callbacks") or {}).values()), checkpoints],
         batches=len(data.train_dataloader()),
-        copy=copy,
+        loggers=[*file_loggers(folder, config), *([copy] if copy is not None else [])],
         deterministic=config["deterministic"],
     )
     keep_held(data.start_method)

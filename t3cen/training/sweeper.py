@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -16,12 +14,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from t3cen.training.closing import near
 from t3cen.training.outcome import Outcome, outcome, tidy
 from t3cen.training.plan import Job, compose
 from t3cen.training.signals import Stopped
 
 log = logging.getLogger(__name__)
 
+SHOWN = 4
+"""Names of runs that one line of the report lists."""
 COLORS = {"done": "green", "skipped": "green", "running": "cyan", "failed": "red"}
 
 
@@ -113,16 +114,27 @@ def _counted(outcomes: Any) -> str:
 
 
 def report(rows: Sequence[tuple[Job, Outcome, str]]) -> None:
-    """Print a line for every run that is not done, and how many are."""
+    """Print what is not done and why, a line for each reason, and how many are."""
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 160)
-    open_rows = [row for row in rows if row[1].state not in ("done", "skipped")]
-    if open_rows:
-        grid = Table("run", "seed", "state", title="not done", title_justify="left")
+    alike: dict[tuple[str, str], list[Job]] = {}
+    for job, found, note in rows:
+        if found.state not in ("done", "skipped"):
+            alike.setdefault((found.state, found.reason or note), []).append(job)
+    if alike:
+        grid = Table("runs", "state", title="not done", title_justify="left", show_lines=True)
         grid.add_column("why", overflow="fold")
         grid.add_column("folder", overflow="fold")
-        for job, found, note in open_rows:
-            state = f"[{COLORS.get(found.state, 'yellow')}]{found.state}[/]"
-            folder = os.path.relpath(job.folder) if job.folder.is_relative_to(Path.cwd()) else str(job.folder)
-            grid.add_row(job.config["name"], str(job.config["seed"]), state, escape(found.reason or note), escape(folder))
+        for (state, why), jobs in alike.items():
+            folder = near(jobs[0].folder) + (f" and {len(jobs) - 1} more" if len(jobs) > 1 else "")
+            grid.add_row(_named(jobs), f"[{COLORS.get(state, 'yellow')}]{state}[/]", escape(why), escape(folder))
         console.print(grid)
     console.print(f"{_runs(len(rows))}: {_counted(found for _, found, _ in rows)}", highlight=False)
+
+
+def _named(jobs: Sequence[Job]) -> str:
+    """The runs by name, each with its seeds, at most `SHOWN` of them."""
+    seeds: dict[str, list[str]] = {}
+    for job in jobs:
+        seeds.setdefault(job.config["name"], []).append(str(job.config["seed"]))
+    lines = [escape(f"{name} seed {', '.join(found)}") for name, found in seeds.items()]
+    return "\n".join([*lines[:SHOWN], *([f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else [])])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning.plugins.environments import SLURMEnvironment
+from pytorch_lightning.loggers import Logger
+from pytorch_lightning.plugins.environments import ClusterEnvironment, LightningEnvironment, SLURMEnvironment
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
-from t3cen.training.callbacks import Bar, PlainProgress
-from t3cen.training.loggers import csv_logger
-from t3cen.training.mirror import Mirror
+from t3cen.training.callbacks import Bar
 
 REFUSED = {
     "sync_batchnorm": "would take the group for the channels of group batch norms",
@@ -30,7 +29,7 @@ def make_trainer(
     callbacks: list[pl.Callback],
     *,
     batches: int,
-    copy: Mirror | None,
+    loggers: list[Logger],
     deterministic: bool | str,
 ) -> pl.Trainer:
     """A trainer that leaves checkpoints to `callbacks`, signals to this process and requeueing to the launcher.
@@ -39,7 +38,7 @@ def make_trainer(
         settings: `trainer` of a composed configuration.
         folder: of the run.
         batches: training batches of an epoch.
-        copy: a second place for metrics, or None.
+        loggers: where metrics go.
         deterministic: of Lightning's Trainer.
 
     Raises:
@@ -47,9 +46,9 @@ def make_trainer(
     """
     own: dict[str, Any] = {
         "default_root_dir": folder,
-        "logger": [csv_logger(folder), *([copy] if copy is not None else [])],
-        "callbacks": [Bar() if sys.stderr.isatty() else PlainProgress(), *callbacks],
-        "plugins": [SLURMEnvironment(auto_requeue=False)] if SLURMEnvironment.detect() else None,
+        "logger": loggers,
+        "callbacks": [Bar(), *callbacks],
+        "plugins": _environment(settings),
         "enable_progress_bar": False,  # Lightning's, one for each epoch
         "enable_checkpointing": False,
         "enable_model_summary": False,
@@ -67,4 +66,27 @@ def make_trainer(
             f"trainer.val_check_interval={settings['val_check_interval']!r} is a time, after which a stopped run would validate "
             "at other steps; give a number of batches or a share of an epoch"
         )
-    return pl.Trainer(**{"log_every_n_steps": min(50, batches), **settings}, **own)
+    try:
+        return pl.Trainer(**{"log_every_n_steps": min(50, batches), **settings}, **own)
+    except (MisconfigurationException, TypeError) as error:
+        raise ValueError(_told(settings, error)) from error
+
+
+def _environment(settings: Mapping[str, Any]) -> list[ClusterEnvironment] | None:
+    """SLURM's, where it started the processes of a run of several; one process is alone, whatever SLURM counts."""
+    if not SLURMEnvironment.detect():
+        return None
+    if str(settings.get("devices", 1)) == "1" and settings.get("num_nodes", 1) == 1:
+        return [LightningEnvironment()]
+    return [SLURMEnvironment(auto_requeue=False)]
+
+
+def _told(settings: Mapping[str, Any], error: Exception) -> str:
+    """What Lightning does not accept, with the key it is about where that can be told."""
+    said = " ".join(str(error).split()).rstrip(".!")
+    if "unexpected keyword argument" in said:
+        return f"trainer.{said.split()[-1].strip(chr(39))} is no setting of Lightning's Trainer; leave it out"
+    if "backend found" in said or "accelerator" in said.lower():
+        there = "this machine has no such device that works"
+        return f"trainer.accelerator={settings.get('accelerator')}: {there} ({said}); use trainer.accelerator=auto, or cpu"
+    return f"trainer: {said}"

@@ -12,7 +12,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from t3cen import experiments
-from t3cen.experiments import Run, all_runs, check_overrides, help_footer, register, runs_of, trained_tables
+from t3cen.experiments import Run, all_runs, help_footer, register, runs_of, trained_tables
 from t3cen.experiments.composition import compose as compose_quickly
 from t3cen.experiments.schema import TABLE_DIR, parse
 
@@ -58,22 +58,6 @@ def test_two_definitions_of_one_name_are_refused(tmp_path):
     (tmp_path / "b.yaml").write_text(first.replace("group: h4", "group: h3"))
     with pytest.raises(ValueError, match=r"b: experiment 'kutomadata_h4' is .*h3.*but a has .*h4"):
         all_runs(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("experiment=camelyon_s5", "no experiment 'camelyon_s5'; did you mean camelyon_s4"),
-        ("experiment=mnist_h4,mnist_zcnn", "no experiment 'mnist_zcnn'; did you mean mnist_z2cnn"),
-        ("sweep=hue", "no sweep 'hue'; did you mean hue_shift"),
-        ("sweep=training_cost", "no sweep 'training_cost'"),
-    ],
-)
-def test_unknown_names_are_refused_with_the_nearest(override, message):
-    check_overrides(["seed=3", "experiment=mnist_h4,mnist_z2cnn", "sweep=hue_shift", "experiment=null"])
-    check_overrides(["experiment=glob(mnist_h*)", "sweep=choice(hue_shift)"])
-    with pytest.raises(ValueError, match=message):
-        check_overrides([override])
 
 
 def test_sweep_runs_the_table_once_per_seed(hydra_conf):

@@ -59,13 +59,26 @@ def test_tables_pages_and_bars_are_in_the_run_file(result_file, tmp_path, capsys
     table = logged["tables/kutomadata"]
     assert (table["_type"], table["nrows"], table["ncols"]) == ("table-file", 4, 24)
     assert logged["pages/kutomadata"]["_type"] == "html-file"
-    assert any(key.startswith("bars/kutomadata/Error") for key in logged)
+    assert logged["charts/kutomadata/Error"]["_type"] == "image-file"
+    assert not [key for key in logged if " " in key]
     saved = json.loads((file.parent / "files" / table["path"]).read_text())
     rows = {(row[2], row[3]): dict(zip(saved["columns"], row, strict=True)) for row in saved["data"]}
     assert rows["ResNet18", "Error"]["mean"] == pytest.approx(20.0)
     assert rows["T³CEN-H4", "Error"]["paper_mean"] == 31.75
     summary = values(item for r in read if r.HasField("summary") for item in r.summary.update)
-    assert summary["kutomadata/cells compared"] == 2
+    assert summary["kutomadata/cells_compared"] == 2
+
+
+def test_a_chart_shows_the_spread_and_the_papers_value():
+    rows = [{"row": "H4", "mean": 20.0, "sd": 2.0, "paper_mean": 31.0, "paper_sd": None},
+            {"row": "plain", "mean": None, "sd": None, "paper_mean": 40.0, "paper_sd": 1.0}]  # fmt: skip
+    [axes] = module.chart(rows, "a title").axes
+    [bar] = axes.patches
+    assert bar.get_width() == 20.0
+    segments = [segment for lines in axes.collections for segment in lines.get_segments()]
+    assert [sorted(segment[:, 0].tolist()) for segment in segments] == [[18.0, 22.0], [39.0, 41.0]]
+    papers = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "D"]
+    assert papers == [31.0, 40.0]
 
 
 def test_unchanged_results_are_published_once(result_file, tmp_path, capsys, monkeypatch):

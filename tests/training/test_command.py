@@ -1,5 +1,6 @@
 """The command line: help at once, mistakes told in one line, exit status 1."""
 
+import re
 import subprocess
 import sys
 
@@ -9,10 +10,27 @@ from hydra.core.global_hydra import GlobalHydra
 from runs import PROJECT, environment, train
 
 from t3cen.experiments import register
+from t3cen.experiments.composition import compose_with
 from t3cen.project import conf_dir
-from t3cen.training.command import explain, help_text
+from t3cen.training.checks import check
+from t3cen.training.command import command_line, help_text
+from t3cen.training.explain import explain
 
 MISTAKES = {
+    "lr=0.003": ["no key 'lr'", "did you mean optimizer.lr?"],
+    "batch_size=32": ["no key 'batch_size'", "did you mean data.batch_size?"],
+    "epochs=3": ["did you mean trainer.max_epochs?"],
+    "optimizer=adamww": ["no optimizer 'adamww'", "did you mean adamw", "optimizer: adam, adamw, sgd"],
+    "scheduler=linear": ["no scheduler 'linear'", "cosine, none, step"],
+    "experiment=camelyon_s5": ["no experiment 'camelyon_s5'", "did you mean camelyon_s4", "--help lists them all"],
+    "sweep=hue": ["no sweep 'hue'", "did you mean hue_shift"],
+    "sweep=training_cost": ["no sweep 'training_cost'", "sweep: ablation_color_space"],
+    "outputs=a#b": ["outputs=a#b: '#' is read only between quotes", "\"outputs='a#b'\""],
+    "data_root=~x/y~1": ["'~' is read only between quotes", "\"data_root='~x/y~1'\""],
+    "outputs=/tmp/R&D": ["'&' is read only between quotes"],
+    "outputs=/tmp/Öl": ["'Ö' is read only between quotes"],
+    "a#b=1": ["the key in 'a#b=1' holds '#'"],
+    "mnist_h4": ["'mnist_h4' is no key=value"],
     "optimizer.lrr=1": ["no key 'optimizer.lrr'", "did you mean optimizer.lr"],
     "sed=3": ["no key 'sed'", "did you mean seed"],
     "trainer.max_epoch=3": ["no key 'trainer.max_epoch'", "trainer.max_epochs"],
@@ -49,6 +67,7 @@ def test_a_mistake_is_told_in_one_line(mistake, configured):
         (["sweep=hue_shft"], "no sweep 'hue_shft'; did you mean hue_shift"),
         (["experiment=mnist_h4", "modle.group=h3"], "no key 'modle' in the configuration; did you mean model?"),
         (["experiment=mnist_h4", "seed=1,2"], "--multirun"),
+        (["experiment=mnist_h4", "scheduler=null"], "write scheduler=none for a constant rate"),
     ],
 )
 def test_train_refuses_it(arguments, words, tmp_path):
@@ -57,6 +76,64 @@ def test_train_refuses_it(arguments, words, tmp_path):
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+VALUES = {
+    "seed=abc": "seed=abc is not a whole number of at least 0; write for example seed=1999",
+    "seed=true": "seed=true is not a whole number",
+    "seed=-1": "seed=-1 is not",
+    "optimizer.lr=fast": "optimizer.lr=fast is not a number of at least 0; write for example optimizer.lr=0.001",
+    "optimizer.lr=null": "optimizer.lr=null is not a number",
+    "data.batch_size=1.5": "data.batch_size=1.5 is not a whole number of at least 1; write for example data.batch_size=128",
+    "trainer.max_epochs=ten": "trainer.max_epochs=ten is not a whole number or null",
+    "data._target_=nowhere.Thing": "data._target_=nowhere.Thing: there is no module 'nowhere'",
+}
+
+
+@pytest.mark.parametrize("override", VALUES)
+def test_a_value_of_the_wrong_kind_is_told_with_its_key_and_an_example(override, configured):
+    with pytest.raises(ValueError, match="^" + re.escape(VALUES[override])):
+        check(compose_with(["experiment=mnist_h4", override]))
+
+
+@pytest.mark.parametrize("name", ["mnist_h4", "cifar10_h4", "camelyon_s4"])
+def test_what_is_declared_passes(name):
+    for more in ([], ["optimizer=adamw"], ["optimizer=sgd", "scheduler=step"], ["trainer.max_epochs=null"]):
+        check(compose_with([f"experiment={name}", *more]), name)
+
+
+def test_values_are_checked_before_torch_is_imported(tmp_path):
+    code = (
+        f"import sys, runpy; sys.argv = ['train.py', 'seed=abc', 'outputs={tmp_path}']\n"
+        "try: runpy.run_path('train.py', run_name='__main__')\n"
+        "except SystemExit as e: assert e.code == 1\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, f"error: {VALUES['seed=abc']}\n")
+
+
+def test_processes_that_slurm_started_for_a_run_of_one_are_told(monkeypatch):
+    config = compose_with(["experiment=mnist_h4"])
+    monkeypatch.setenv("SLURM_NTASKS", "4")
+    check(config)
+    monkeypatch.setenv("SLURM_PROCID", "2")
+    with pytest.raises(ValueError, match=r"started this run 4 times .* srun --ntasks=1, or set trainer.devices=4"):
+        check(config)
+    check(compose_with(["experiment=mnist_h4", "trainer.devices=4"]))
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_the_key():
+    told = explain(PermissionError(13, "Permission denied", "/root/outputs"))
+    assert told == "/root/outputs: Permission denied; choose a folder that can be written, with outputs=FOLDER"
+
+
+def test_alone_it_prints_its_usage(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["train.py"])
+    command_line(lambda: pytest.fail("a run was started"))
+    assert capsys.readouterr().out == help_text()
 
 
 @pytest.mark.slow

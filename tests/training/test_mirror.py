@@ -31,8 +31,9 @@ def mirrored(folder, mode="offline"):
 def test_the_offline_file_holds_the_run_and_the_result_is_the_same(plain, tmp_path):
     assert_equal(mirrored(tmp_path), plain)
     [path] = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
-    config, history, summary = {}, [], {}
+    config, history, summary, runs = {}, [], {}, []
     for record in records(path):
+        runs += [record.run] if record.HasField("run") else []
         config |= {item.key or item.nested_key[0]: item.value_json for item in record.run.config.update}
         config |= {item.key or item.nested_key[0]: item.value_json for item in record.config.update}
         history += (
@@ -42,7 +43,37 @@ def test_the_offline_file_holds_the_run_and_the_result_is_the_same(plain, tmp_pa
     assert config["name"] == '"mnist_h4"'
     assert "fingerprint" in config["provenance"]
     assert sum("train/loss" in entry for entry in history) == 1
-    assert "test/shift" in "".join(summary)
+    assert sum("test/shift/error" in entry for entry in history) == 1
+    assert "wall_seconds" in summary
+    assert not [key for key in summary if key.count("/") == 1 and key.startswith("test/")]  # each metric once
+    assert runs[0].run_id == (tmp_path / "wandb" / "run_id").read_text()
+    assert {"smoke", "bundled", "mnist_degradation"} <= set(runs[0].tags)
+
+
+def named(folder, monkeypatch, outputs, **changes):
+    """What wandb is told of a run in this folder."""
+    told = {}
+    fake = SimpleNamespace(init=lambda **given: told.update(given) or Broken(False), Settings=lambda **_: None)
+    monkeypatch.setitem(sys.modules, "wandb", fake)
+    made = job(folder)
+    made.config["outputs"] = str(outputs)
+    made.config["model"].update(changes)
+    folder.mkdir(parents=True, exist_ok=True)
+    mirror.Mirror(folder, made.config, "offline")
+    return told
+
+
+def test_names_and_groups_are_of_what_a_run_is_and_a_resumed_run_is_one(tmp_path, monkeypatch):
+    base = tmp_path / "smoke" / "mnist_h4"
+    first = named(base / "seed1999", monkeypatch, tmp_path)
+    again = named(base / "seed1999", monkeypatch, tmp_path)
+    assert (first["name"], first["group"]) == ("mnist_h4 seed 1999", "smoke mnist_h4")
+    assert (again["id"], again["resume"]) == (first["id"], "allow")
+    other = named(base / "model.group=h8" / "seed1999", monkeypatch, tmp_path, group="h8")
+    assert (other["name"], other["group"]) == ("mnist_h4 model.group=h8 seed 1999", "smoke mnist_h4 model.group=h8")
+    assert other["id"] != first["id"]
+    elsewhere = [named(tmp_path / "x" / group, monkeypatch, tmp_path, group=group)["group"] for group in ("h2", "h4", "h8")]
+    assert len(set(elsewhere)) == 3
 
 
 def test_without_wandb_the_run_goes_on(plain, tmp_path, monkeypatch, caplog):
