@@ -15,7 +15,6 @@ from t3cen.ops.late import Late
 
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 SchedulerFactory = Callable[[torch.optim.Optimizer, int], torch.optim.lr_scheduler.LRScheduler]
-Network = Callable[[Tensor], Tensor]
 BatchAugment = Callable[[Tensor, torch.Generator], Tensor]
 
 
@@ -87,8 +86,8 @@ class Classification(pl.LightningModule):
         self.optimizer_factory = optimizer
         self.scheduler_factory = scheduler
         self.loss = loss
-        # A function: a module would have its weights saved under a second name.
-        self._trained: Network = torch.compile(network.__call__) if compile else network.__call__
+        # In a tuple: as an attribute a module is registered, and its weights saved under a second name.
+        self._trained = (torch.compile(network) if compile else network,)
         self._losses = Late(_refuse_loss)
         self.batch_augment = batch_augment
         self.seed = seed
@@ -119,7 +118,7 @@ class Classification(pl.LightningModule):
             generator.manual_seed(hash(words) % 2**63)
             augment = self.batch_augment
             images = tuple(augment(v, generator) for v in images) if isinstance(images, tuple) else augment(images, generator)
-        loss = self.loss(self._trained, images, labels)
+        loss = self.loss(self._trained[0], images, labels)
         self._losses.put(loss.detach().reshape(1), self.global_step)
         self.log("train/loss", loss, on_step=True, on_epoch=False, prog_bar=True)
         return loss

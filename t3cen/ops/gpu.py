@@ -1,7 +1,7 @@
 """The Fourier-domain convolution on a GPU: every step a batched matrix product, a few images at a time.
 
-Inside, a map is `(R, C, b, H, W)`, the products of the bilinear algorithm first. So the positions of all images are the columns of one
-matrix a product. A kernel larger than a point sees its windows as further rows, `(R, C kh kw, b H' W')`.
+Inside, a map is `(R, C, b, H, W)`, the products of the bilinear algorithm first. So the positions of all images are the columns
+of one matrix a product. A kernel larger than a point sees its windows as further rows, `(R, C kh kw, b H' W')`.
 """
 
 from __future__ import annotations
