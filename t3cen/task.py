@@ -87,7 +87,8 @@ class Classification(pl.LightningModule):
         self.scheduler_factory = scheduler
         self.loss = loss
         # In a tuple: as an attribute a module is registered, and its weights saved under a second name.
-        self._trained = (torch.compile(network) if compile else network,)
+        # Code for each size of a batch: made for any size, it would depend on which came first, and a resumed run differ.
+        self._trained = (torch.compile(network, dynamic=False) if compile else network,)
         self._losses = Late(_refuse_loss)
         self.batch_augment = batch_augment
         self.seed = seed

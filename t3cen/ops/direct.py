@@ -51,9 +51,14 @@ def expand_filters(weight: Tensor, orders: Sequence[int]) -> Tensor:
     return bank.permute(2, 0, 3, 1, 4, 5).reshape(size * weight.shape[0], size * weight.shape[1], *weight.shape[-2:])
 
 
-@functools.cache
+@torch._dynamo.assume_constant_result
 def differences(orders: tuple[int, ...]) -> list[list[int]]:
     """`(G, G)` table of the row-major index of `a - b`."""
+    return _differences(orders)
+
+
+@functools.cache
+def _differences(orders: tuple[int, ...]) -> list[list[int]]:
     elements = list(itertools.product(*map(range, orders)))
     index = {element: i for i, element in enumerate(elements)}
     return [[index[tuple((i - j) % n for i, j, n in zip(a, b, orders, strict=True))] for b in elements] for a in elements]
