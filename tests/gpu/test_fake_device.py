@@ -1,7 +1,7 @@
 """A training step on a GPU that is not there: no tensor on the wrong device, and nothing that would wait for the device.
 
-`FakeTensorMode` knows shapes and devices and no numbers. An operation on tensors of two devices is an error there, and so is one that
-asks for a number (`.item()`, `.tolist()`, `if tensor:`).
+`FakeTensorMode` knows shapes and devices and no numbers. An operation on tensors of two devices is an error there, and so is
+one that asks for a number (`.item()`, `.tolist()`, `if tensor:`).
 """
 
 from contextlib import contextmanager
@@ -139,7 +139,7 @@ def test_a_training_step_of_the_task_and_its_validation(loss, monkeypatch):
         assert [(on_gpu(numbers), numbers.shape) for numbers in seen] == [(True, (1,))]
         tally = task.tallies["validation"][0]
         for name in ("correct", "total", "loss"):
-            setattr(tally, name, torch.empty_like(getattr(tally, name), device="cuda"))
+            setattr(tally, name, torch.empty((), dtype=getattr(tally, name).dtype, device="cuda"))
         task.validation_step((images, labels), 0)
         assert all(on_gpu(getattr(tally, name)) for name in ("correct", "total", "loss"))
 
