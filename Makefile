@@ -36,7 +36,7 @@ test-all: test ## the same, then the slow tests: every single one
 	@$(PYTEST) -m slow
 
 test-gpu: $(READY) ## the tests that need a GPU; where there is none, a line that says so
-	@if $(RUN) -c 'import torch; exit(not torch.cuda.is_available())'; then $(RUN) -m pytest -m gpu; \
+	@if $(RUN) -c 'import torch; exit(not torch.cuda.is_available())'; then $(RUN) -m pytest -m gpu tests/gpu; \
 	else echo "skipped: the tests marked gpu need a CUDA device, and torch finds none"; fi
 
 lint: $(READY) ## format the code and say what is left

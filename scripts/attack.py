@@ -111,9 +111,7 @@ class Attack:
         return next((self.place / name).rglob("previous.ckpt")).parent
 
 
-def flips(
-    attack: Attack, cases: int, program: str, path: Path, *more: str, characters: bool = False
-) -> Iterator[str]:
+def flips(attack: Attack, cases: int, program: str, path: Path, *more: str, characters: bool = False) -> Iterator[str]:
     """One bit of a file (or, every other time, one character) after the other, read by a program that prints what it took."""
     whole, chance = path.read_bytes(), attack.chance
     places = [chance.randrange(len(whole)) for _ in range(cases)]

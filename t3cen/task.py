@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torchmetrics import Metric
 
+from t3cen.ops.late import Late
+
 OptimizerFactory = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 SchedulerFactory = Callable[[torch.optim.Optimizer, int], torch.optim.lr_scheduler.LRScheduler]
 BatchAugment = Callable[[Tensor, torch.Generator], Tensor]
@@ -42,6 +44,11 @@ class Tally(Metric):
         return {"error": 1 - correct / total, "correct": correct, "total": total, "loss": float(self.loss) / total}
 
 
+def _refuse_loss(losses: list[float], step: int) -> None:
+    if not math.isfinite(losses[0]):
+        raise FloatingPointError(f"the training loss is {losses[0]} at step {step}; lower optimizer.lr or look at the data")
+
+
 class Classification(pl.LightningModule):
     """Train a classifier and evaluate it on several named sets.
 
@@ -55,6 +62,10 @@ class Classification(pl.LightningModule):
             a function of `seed` and the step.
         seed: of the batch augmentation.
         validation_names, test_names: the sets, in the order of the data module's loaders.
+        compile: whether training runs the network through `torch.compile`; evaluation never does.
+
+    Raises:
+        FloatingPointError: in training, a loss that is not finite; on a GPU, where no step waits for its loss, a few steps later.
     """
 
     def __init__(
@@ -68,12 +79,17 @@ class Classification(pl.LightningModule):
         seed: int = 0,
         validation_names: Sequence[str] = (),
         test_names: Sequence[str] = (),
+        compile: bool = False,
     ) -> None:
         super().__init__()
         self.network = network
         self.optimizer_factory = optimizer
         self.scheduler_factory = scheduler
         self.loss = loss
+        # In a tuple: as an attribute a module is registered, and its weights saved under a second name.
+        # Code for each size of a batch: made for any size, it would depend on which came first, and a resumed run differ.
+        self._trained = (torch.compile(network, dynamic=False) if compile else network,)
+        self._losses = Late(_refuse_loss)
         self.batch_augment = batch_augment
         self.seed = seed
         self.names = {"validation": tuple(validation_names), "test": tuple(test_names)}
@@ -103,13 +119,16 @@ class Classification(pl.LightningModule):
             generator.manual_seed(hash(words) % 2**63)
             augment = self.batch_augment
             images = tuple(augment(v, generator) for v in images) if isinstance(images, tuple) else augment(images, generator)
-        loss = self.loss(self.network, images, labels)
-        if not torch.isfinite(loss):
-            raise FloatingPointError(
-                f"the training loss is {float(loss.detach())} at step {self.global_step}; lower optimizer.lr or look at the data"
-            )
+        loss = self.loss(self._trained[0], images, labels)
+        self._losses.put(loss.detach().reshape(1), self.global_step)
         self.log("train/loss", loss, on_step=True, on_epoch=False, prog_bar=True)
         return loss
+
+    def on_train_end(self) -> None:
+        self._losses.look(wait=True)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self._losses.look(wait=True)  # a run goes on only from where its loss was finite
 
     def _tally(self, stage: str, batch: tuple[Tensor, Tensor], index: int) -> None:
         images, labels = batch[0], batch[1]

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from t3cen.ops.late import Late
 from t3cen.task import Classification, Tally
 
 
@@ -98,3 +99,27 @@ def test_answers_that_are_no_numbers_are_an_error_that_names_the_set(stage):
     getattr(module, f"{stage}_step")((batch[0] * float("nan"), batch[1]), 0, 1)
     with pytest.raises(FloatingPointError, match=f"the loss on the {stage} set 'B' is nan"):
         getattr(module, f"on_{stage}_epoch_end")()
+
+
+class Waiting(Late):
+    """As on a GPU: nothing has arrived before somebody waits."""
+
+    def __init__(self, check):
+        super().__init__(check)
+        self.put = lambda *numbers: self.waiting.append(numbers)
+        self.waiting = []
+
+    def look(self, *, wait=False):
+        while wait and self.waiting:
+            losses, *about = self.waiting.pop(0)
+            self.check(losses.tolist(), *about)
+
+
+@pytest.mark.parametrize("door", ["on_train_end", "on_save_checkpoint"])
+def test_no_checkpoint_and_no_end_comes_before_the_last_loss_was_looked_at(door):
+    module = task(loss=lambda *_: torch.tensor(float("inf")))
+    module.log = lambda *_, **__: None
+    module._losses = Waiting(module._losses.check)
+    module.training_step((torch.rand(1, 3, 2, 2), torch.zeros(1, dtype=torch.long)), 0)
+    with pytest.raises(FloatingPointError, match="inf at step 0"):
+        getattr(module, door)(*[{}][: door == "on_save_checkpoint"])

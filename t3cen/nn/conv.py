@@ -168,7 +168,9 @@ class GroupConv2d(nn.Module):
         """The backend that runs: the choice of `"auto"` spelled out."""
         if self.backend != "auto":
             return self.backend
-        return ops.choose_backend(self.cyclic_orders, self.in_channels, self.out_channels)
+        if self.fixed is not None:
+            return "fourier"  # wherever the layer has been moved since
+        return ops.choose_backend(self.cyclic_orders, self.in_channels, self.out_channels, self._held.device)
 
     @property
     def _held(self) -> Tensor:

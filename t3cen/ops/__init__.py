@@ -14,7 +14,8 @@ from t3cen.ops.operator import DECOMPOSITIONS
 from t3cen.ops.relu import band_limited_relu
 from t3cen.ops.unit_range import unit_range
 
-import t3cen.ops.cpu  # isort: skip  # noqa: F401  it registers its kernels
+import t3cen.ops.cpu  # isort: skip
+import t3cen.ops.gpu  # isort: skip  # noqa: F401  so does it
 
 __all__ = [
     "BACKENDS",

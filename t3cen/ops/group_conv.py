@@ -8,15 +8,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from t3cen.ops.devices import measured
+
 BACKENDS = ("auto", "direct", "fourier")
-# The measured crossover of the backends (docs/performance.md): narrow layers of small groups do not earn back their transforms.
-LEAST_WIDTH = 64
 
 
-def choose_backend(orders: Sequence[int], in_channels: int, out_channels: int) -> str:
-    """`"direct"` or `"fourier"`, whichever is faster for a layer of this group and width."""
+def choose_backend(orders: Sequence[int], in_channels: int, out_channels: int, device: torch.device) -> str:
+    """`"direct"` or `"fourier"`, whichever is faster for a layer of this group and width on such a device.
+
+    Narrow layers of small groups do not earn back their transforms (docs/performance.md).
+    """
     order = math.prod(orders)
-    return "fourier" if order == 1 or order * math.sqrt(in_channels * out_channels) >= LEAST_WIDTH else "direct"
+    wide = order == 1 or order * math.sqrt(in_channels * out_channels) >= measured(device).least_width
+    return "fourier" if wide else "direct"
 
 
 def precision(weight: Tensor) -> torch.dtype:

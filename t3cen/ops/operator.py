@@ -83,7 +83,7 @@ def operator(
         rules = {"forward": forward, "setup_context": setup_context, "backward": backward, "jvp": jvp, "vmap": rule}
         function = type(name, (torch.autograd.Function,), {key: staticmethod(value) for key, value in rules.items()})
         qualified = f"{NAMESPACE}::{name}"
-        torch.library.register_fake(qualified, fake, lib=_LIBRARY)
+        torch.library.register_fake(qualified, _on_one_device(name, fake), lib=_LIBRARY)
         torch.library.register_autograd(qualified, backward, setup_context=setup_context, lib=_LIBRARY)
         torch.library.register_vmap(qualified, rule, lib=_LIBRARY)
         if flops is not None:
@@ -92,6 +92,19 @@ def operator(
         return call
 
     return register
+
+
+def _on_one_device(name: str, fake: Kernel) -> Kernel:
+    """The rule, for tensors that a kernel can take together."""
+
+    @functools.wraps(fake)
+    def checked(*args: Any) -> Any:
+        devices = sorted({str(a.device) for a in args if isinstance(a, Tensor)})
+        if len(devices) > 1:
+            raise ValueError(f"{name}: tensors on {' and '.join(devices)}; move the layer and its input to one device")
+        return fake(*args)
+
+    return checked
 
 
 def kernel_for(device: str, name: str, kernel: Kernel) -> None:

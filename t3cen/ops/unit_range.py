@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from t3cen.ops.late import Late
 from t3cen.ops.operator import kernel_for, operator
 
 TOLERANCE = 1e-5  # resizing and colour conversion leave values a few rounding errors outside [0, 1]
-_LATE: list[tuple[Tensor, Any]] = []
-"""Extremes of images on their way from a GPU, and the events that tell when they are there."""
 
 
 def _save(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> tuple[Tensor]:
@@ -55,30 +54,8 @@ def unit_range(image: Tensor) -> Tensor:
     return image.clamp(0, 1)
 
 
-def _on_cpu(image: Tensor) -> Tensor:
-    if image.numel() != 0:
-        _refuse(*torch.stack(torch.aminmax(image)).tolist())
-    return image.clamp(0, 1)
-
-
-def _on_cuda(image: Tensor) -> Tensor:
-    _refuse_late()
-    if image.numel() != 0 and not torch.cuda.is_current_stream_capturing():
-        extremes = torch.empty(2, dtype=image.dtype, pin_memory=True)
-        extremes.copy_(torch.stack(torch.aminmax(image)), non_blocking=True)
-        event = torch.cuda.Event()
-        event.record()
-        _LATE.append((extremes, event))
-    return image.clamp(0, 1)
-
-
-def _refuse_late() -> None:
-    while _LATE and _LATE[0][1].query():
-        extremes, _ = _LATE.pop(0)
-        _refuse(*extremes.tolist())
-
-
-def _refuse(low: float, high: float) -> None:
+def _refuse(extremes: list[float]) -> None:
+    low, high = extremes
     if low >= -TOLERANCE and high <= 1 + TOLERANCE:  # false for NaN too
         return
     if low != low:
@@ -89,5 +66,14 @@ def _refuse(low: float, high: float) -> None:
     )
 
 
-kernel_for("CPU", "unit_range", _on_cpu)
-kernel_for("CUDA", "unit_range", _on_cuda)
+_EXTREMES = Late(_refuse)
+
+
+def _checked(image: Tensor) -> Tensor:
+    if image.numel() != 0:
+        _EXTREMES.put(torch.stack(torch.aminmax(image)))
+    return image.clamp(0, 1)
+
+
+kernel_for("CPU", "unit_range", _checked)
+kernel_for("CUDA", "unit_range", _checked)

@@ -38,9 +38,10 @@ from t3cen.training.plan import Job
 from t3cen.training.schedule import schedule
 from t3cen.training.signals import keep_held, stop_if_asked
 from t3cen.training.sittings import sit_down
-from t3cen.training.trainer import make_trainer
+from t3cen.training.trainer import compiled, make_trainer
 
 log = logging.getLogger(__name__)
+
 
 def run(job: Job) -> Path:
     """Train and test what `job` describes, unless its folder already holds its result.
@@ -118,6 +119,7 @@ def make_task(config: Mapping[str, Any], data: ColorData, network: Network) -> C
         seed=config["seed"],
         validation_names=data.validation_names,
         test_names=data.test_names,
+        compile=compiled(config["trainer"]),
     )
 
 

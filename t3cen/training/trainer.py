@@ -23,6 +23,17 @@ REFUSED = {
 """Settings of Lightning's Trainer that a run cannot have, and why."""
 
 
+def compiled(settings: Mapping[str, Any]) -> bool:
+    """Whether training compiles its network: `+trainer.compile=true`, the one setting there that is not Lightning's.
+
+    Raises:
+        ValueError: neither true nor false.
+    """
+    if not isinstance(compile := settings.get("compile", False), bool):
+        raise ValueError(f"trainer.compile must be true or false, got {compile!r}")
+    return compile
+
+
 def make_trainer(
     settings: Mapping[str, Any],
     folder: Path,
@@ -66,8 +77,9 @@ def make_trainer(
             f"trainer.val_check_interval={settings['val_check_interval']!r} is a time, after which a stopped run would validate "
             "at other steps; give a number of batches or a share of an epoch"
         )
+    lightnings = {key: value for key, value in settings.items() if key != "compile"}
     try:
-        return pl.Trainer(**{"log_every_n_steps": min(50, batches), **settings}, **own)
+        return pl.Trainer(**{"log_every_n_steps": min(50, batches), **lightnings}, **own)
     except (MisconfigurationException, TypeError) as error:
         raise ValueError(_told(settings, error)) from error
 

@@ -7,7 +7,13 @@ import pytest
 
 from t3cen.commands import report, tables
 
-HOSTILE = ["<script>alert(1)</script>", "[a](javascript:alert(1))", "\\[a](javascript:alert(1))", "![a](http://x/y.png)", "a\n# b"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "[a](javascript:alert(1))",
+    "\\[a](javascript:alert(1))",
+    "![a](http://x/y.png)",
+    "a\n# b",
+]
 
 
 @pytest.fixture(params=HOSTILE)

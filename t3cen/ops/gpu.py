@@ -1,0 +1,149 @@
+"""The Fourier-domain convolution on a GPU: every step a batched matrix product, a few images at a time.
+
+Inside, a map is `(R, C, b, H, W)`, the products of the bilinear algorithm first. So the positions of all images are the columns
+of one matrix a product. A kernel larger than a point sees its windows as further rows, `(R, C kh kw, b H' W')`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+import t3cen.ops.fourier  # noqa: F401  its operators are given kernels here
+from t3cen.algebra.sparse_factors import Name
+from t3cen.ops.devices import measured
+from t3cen.ops.geometry import ConvGeometry, Pair
+from t3cen.ops.operator import DECOMPOSITIONS, Kernel, kernel_for
+from t3cen.ops.transform import exact, matrix, rank
+
+CHUNK_BYTES = 64 * 2**20
+"""Of the windows that are held at once: about the second-level cache of an L40 (96 MiB) or an H100 (50 MiB)."""
+
+
+def forward(
+    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
+) -> Tensor:
+    """`ops.fourier.fourier_conv2d`."""
+    rows, geometry = rank(orders), ConvGeometry(stride, padding, dilation)
+    size = geometry.output_size(input.shape[3:], filters.shape[2:])
+    out = filters.new_empty(*input.shape[:2], len(filters) // rows, *size)
+    by_product = filters.reshape(rows, len(filters) // rows, -1)
+    for part in _chunks(input, filters, rows, size):
+        windows = _windows(_padded(input[part], filters, orders, geometry), filters, geometry, size)
+        products = _multiply(by_product, windows)
+        if bias is not None:
+            # A constant function on the group lives at frequency zero, which comes first.
+            products[0] += (bias * input.shape[1])[:, None]
+        maps = products.view(rows, out.shape[2], -1, *size)
+        out[part] = _mixed(maps, orders, "output", False).permute(2, 0, 1, 3, 4)
+    return out
+
+
+def backward(
+    gradient: Tensor,
+    input: Tensor,
+    filters: Tensor,
+    orders: list[int],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    needed: list[bool],
+) -> tuple[Tensor, Tensor]:
+    """`ops.fourier.fourier_conv2d_backward`."""
+    rows, geometry, size = rank(orders), ConvGeometry(stride, padding, dilation), gradient.shape[3:]
+    by_product = filters.reshape(rows, len(filters) // rows, -1)
+    to_input = torch.empty_like(input, memory_format=torch.contiguous_format) if needed[0] else input.new_empty(0)
+    # Chunks are summed in float32 at least.
+    to_filters = torch.zeros_like(by_product, dtype=exact(filters.dtype)) if needed[1] else filters.new_empty(0)
+    for part in _chunks(input, filters, rows, (size[0], size[1])):
+        at_products = _mixed(gradient[part].permute(1, 2, 0, 3, 4), orders, "output", True).to(filters.dtype).flatten(2)
+        if needed[1]:
+            windows = _windows(_padded(input[part], filters, orders, geometry), filters, geometry, (size[0], size[1]))
+            to_filters += _multiply(at_products, windows.mT)
+        if needed[0]:
+            to_windows = _multiply(by_product.mT, at_products)
+            to_maps = _overlapped(to_windows, input[part], filters, geometry, (size[0], size[1]))
+            to_input[part] = _mixed(to_maps, orders, "signal", True).permute(2, 0, 1, 3, 4)
+    return to_input, to_filters.to(filters.dtype).view(filters.shape) if needed[1] else to_filters
+
+
+def _padded(input: Tensor, filters: Tensor, orders: list[int], geometry: ConvGeometry) -> Tensor:
+    """`(b, G, C, H, W)` to its transform with borders, `(R, C, b, H + 2 p, W + 2 q)`."""
+    (vertical, horizontal), wide = geometry.padding, input.to(torch.promote_types(input.dtype, filters.dtype))
+    bordered = F.pad(wide.permute(1, 2, 0, 3, 4), (horizontal, horizontal, vertical, vertical))
+    return _mixed(bordered, orders, "signal", False).to(filters.dtype)
+
+
+def _mixed(f: Tensor, orders: list[int], name: Name, transposed: bool) -> Tensor:
+    """A matrix of the bilinear algorithm along the first axis, in float32 at least and never in TF32."""
+    fixed = matrix(tuple(orders), name, transposed, f)
+    with _tf32(False):
+        return (fixed @ f.to(fixed.dtype).flatten(1)).unflatten(1, f.shape[1:])
+
+
+def _views(maps: Tensor, filters: Tensor, geometry: ConvGeometry, size: Pair) -> Iterator[Tensor]:
+    """What each point of the kernel sees of `(R, C, b, H, W)`: `(R, C, b, H', W')`, views of it."""
+    (down, right), (height, width) = geometry.stride, size
+    for y in range(filters.shape[2]):
+        for x in range(filters.shape[3]):
+            top, left = y * geometry.dilation[0], x * geometry.dilation[1]
+            yield maps[..., top : top + down * (height - 1) + 1 : down, left : left + right * (width - 1) + 1 : right]
+
+
+def _windows(maps: Tensor, filters: Tensor, geometry: ConvGeometry, size: Pair) -> Tensor:
+    """`(R, C, b, H, W)` to `(R, C kh kw, b H' W')`."""
+    views = list(_views(maps, filters, geometry, size))
+    seen = views[0] if len(views) == 1 else torch.stack(views, 2).flatten(1, 2)
+    return seen.flatten(2)
+
+
+def _overlapped(to_windows: Tensor, input: Tensor, filters: Tensor, geometry: ConvGeometry, size: Pair) -> Tensor:
+    """The transpose of `_windows`, and the borders left out: `(R, C kh kw, b H' W')` to `(R, C, b, H, W)`."""
+    (height, width), (vertical, horizontal) = input.shape[3:], geometry.padding
+    parts = to_windows.view(len(to_windows), input.shape[2], filters[0, 0].numel(), len(input), *size)
+    maps = to_windows.new_zeros(*parts.shape[:2], len(input), height + 2 * vertical, width + 2 * horizontal)
+    for view, part in zip(_views(maps, filters, geometry, size), parts.unbind(2), strict=True):
+        view += part
+    return maps[..., vertical : vertical + height, horizontal : horizontal + width]
+
+
+def _chunks(input: Tensor, filters: Tensor, rows: int, size: Pair) -> Iterator[slice]:
+    """Batch slices whose windows stay within `CHUNK_BYTES`, of an image at least; an empty batch is one empty slice."""
+    batch, one = len(input), rows * filters[0].numel() * size[0] * size[1] * filters.element_size()
+    step = max(1, CHUNK_BYTES // max(one, 1))
+    return (slice(start, start + step) for start in range(0, max(batch, 1), step))
+
+
+@contextmanager
+def _tf32(allowed: bool) -> Iterator[None]:
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = allowed
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def _multiply(left: Tensor, right: Tensor) -> Tensor:
+    """Products of matrices that are parts of a convolution, and obey its switch of TF32."""
+    with _tf32(torch.backends.cudnn.allow_tf32):
+        return left @ right
+
+
+def _chosen(name: str, kernel: Kernel) -> Kernel:
+    """The kernel, or the operator in PyTorch's own operations, as was measured of the device."""
+    plain = DECOMPOSITIONS[getattr(torch.ops.t3cen, name).default]
+
+    def run(first: Tensor, *rest: Any) -> Any:
+        return (kernel if measured(first.device).products == "matmul" else plain)(first, *rest)
+
+    return run
+
+
+kernel_for("CUDA", "fourier_conv2d", _chosen("fourier_conv2d", forward))
+kernel_for("CUDA", "fourier_conv2d_backward", _chosen("fourier_conv2d_backward", backward))
