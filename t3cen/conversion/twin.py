@@ -106,7 +106,7 @@ def convert(
         alike=tuple(n for n in names if n not in chosen),
     )  # fmt: skip
     normalize = nn.Identity() if not any(mean) and set(std) == {1.0} else Normalize(mean, std)
-    return Converted(family.lifting, normalize, body, family.pool(pool), conversion).train(model.training)
+    return Converted(family.lifting, normalize, body, family.pool(pool, group.order).group, conversion).train(model.training)
 
 
 def _mixes(module: nn.Module, mix: str) -> bool:

@@ -118,7 +118,7 @@ def _check_length(content: Mapping[str, Any]) -> None:
         raise BadRecord(f"it is partial: {short}")
     trainer, data = config.get("trainer", {}), config.get("data")
     for unit, done in (("steps", steps), ("epochs", epochs)):
-        if 0 < (trainer.get(f"max_{unit}") or 0) < done:
+        if done is not None and 0 < (trainer.get(f"max_{unit}") or 0) < done:
             raise BadRecord(f"it trained {done} {unit}, of {trainer[f'max_{unit}']} in its configuration")
     images = content["data_provenance"].get("sizes", {}).get("train")
     batch = data.get("batch_size") if isinstance(data, dict) else None

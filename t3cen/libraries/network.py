@@ -23,7 +23,7 @@ class LibraryNetwork(Network):
 
     Args:
         body: the network.
-        lifting, pool: before it, and over the group after it.
+        lifting, pool: before it, and over the plane and the group after it.
         num_classes: of its logits.
         mean, std: normalisation after the lifting.
     """
@@ -40,7 +40,7 @@ class LibraryNetwork(Network):
         return logits.unflatten(0, lifted.shape[:2])[..., None, None]
 
     def head(self, features: Tensor) -> Tensor:
-        return self.pool(features.mean(dim=(-2, -1)))
+        return self.pool(features)
 
 
 def library(name: str) -> Callable[[Make], Make]:
@@ -55,7 +55,7 @@ def library(name: str) -> Callable[[Make], Make]:
                     f"{name}/{model} is built as it is, without a colour group; choose model=plain or model=gray, or a network "
                     "of t3cen such as resnet18"
                 )
-            return LibraryNetwork(make(model, num_classes), parts.lifting, parts.pool(pool), num_classes, mean, std)
+            return LibraryNetwork(make(model, num_classes), parts.lifting, parts.pool(pool, 1), num_classes, mean, std)
 
         LIBRARIES.add(name, construct)
         return make
