@@ -151,7 +151,7 @@ def fingerprint(picture: Tensor) -> str:
 
 
 def _folder_fingerprint(folder: Path, variants: Sequence[str], indices: Sequence[int], pictures: int = 64) -> str:
-    """16 hex digits that tell apart pictures made anew: of the manifest, all sizes, and evenly spaced pictures of each variant."""
+    """16 hex digits that tell apart pictures made anew: of the manifest, all sizes, and some pictures of each variant."""
     digest = hashlib.sha256((folder / MANIFEST).read_bytes())
     for variant in variants:
         paths = [picture_path(folder, variant, index) for index in indices]

@@ -17,7 +17,9 @@ def read(folder: Path) -> dict[str, Curve]:
     values: dict[str, dict[float, float]] = {}
     for row in rows(folder):
         step = number(row.pop("step", None))
-        for name, text in row.items() if step is not None else ():
+        if step is None:
+            continue
+        for name, text in row.items():
             if name and name != "epoch" and (value := number(text)) is not None:
                 values.setdefault(name, {})[step] = value
     return {name: sorted(points.items()) for name, points in values.items()}
