@@ -57,6 +57,7 @@ class DeepAugment:
     def __init__(self, name: str, root: str | Path = "data") -> None:
         self.folder = folder_of(name, root)
         self.variants: tuple[str, ...] | None = None
+        self._fingerprint = ""
 
     def check(self, pictures: Pictures, indices: Tensor) -> None:
         """Make sure that every variant of every training picture is there. Raises as the class says.
@@ -83,7 +84,13 @@ class DeepAugment:
                     f"DeepAugment: {self.folder} was made from other pictures than these (number {index} differs); "
                     f"move it away, or use the source it was made from. {_advice(self.folder)}"
                 )
-        self.variants = variants
+        self.variants, self._fingerprint = variants, _folder_fingerprint(self.folder, variants, sorted(indices.tolist()))
+
+    def fingerprint(self) -> str:
+        """16 hex digits, others for pictures made anew. Raises as `picture`."""
+        if self.variants is None:
+            raise RuntimeError("DeepAugment.check has not been called, so nothing says what the pictures are")
+        return self._fingerprint
 
     def picture(self, original: Tensor, index: int, generator: torch.Generator) -> Tensor:
         """The stored picture `index`, original or disturbed, `(3, H, W)` uint8; a variant may be of another size.
@@ -141,6 +148,17 @@ def read_manifest(folder: Path) -> Mapping[str, Any]:
 def fingerprint(picture: Tensor) -> str:
     """A hash of a uint8 picture, to recognise it by."""
     return hashlib.sha256(repr(tuple(picture.shape)).encode() + picture.contiguous().numpy().tobytes()).hexdigest()[:16]
+
+
+def _folder_fingerprint(folder: Path, variants: Sequence[str], indices: Sequence[int], pictures: int = 64) -> str:
+    """16 hex digits that tell apart pictures made anew: of the manifest, all sizes, and some pictures of each variant."""
+    digest = hashlib.sha256((folder / MANIFEST).read_bytes())
+    for variant in variants:
+        paths = [picture_path(folder, variant, index) for index in indices]
+        digest.update(repr([path.stat().st_size for path in paths]).encode())
+        for path in paths[:: max(1, len(paths) // pictures)]:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def fingerprints(pictures: Pictures, indices: Sequence[int], number: int = 16) -> dict[str, str]:

@@ -40,6 +40,9 @@ class PictureAugmentation(Protocol):
     def check(self, pictures: Source, indices: Tensor) -> None:
         """Raise if it cannot serve these training pictures."""
 
+    def fingerprint(self) -> str:
+        """After `check`: what tells its pictures from ones made anew, a part of what the data of a run are."""
+
     def picture(self, original: Tensor, index: int, generator: torch.Generator) -> Tensor:
         """The picture to go on with, uint8 (3, H, W)."""
 

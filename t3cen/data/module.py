@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, Dataset
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK
 from t3cen.data.files import StoredPictures
-from t3cen.data.items import Augmentation, Change, TestItems
+from t3cen.data.items import Augmentation, Change, PictureAugmentation, TestItems
 from t3cen.data.labels import check_labels
 from t3cen.data.preparation import Recipe
 from t3cen.data.randomness import permutation
@@ -235,9 +235,12 @@ class ColorData(pl.LightningDataModule):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds."""
+        """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds.
+
+        Of pictures that an augmentation made, their fingerprint too.
+        """
         splits = self.splits
-        sets = splits.sets()
+        sets, augmentation = splits.sets(), self.augmentation
         return {
             "name": self.name,
             "source": "fake" if self.is_fake else self.source,
@@ -246,6 +249,7 @@ class ColorData(pl.LightningDataModule):
             "shift_mode": self.shift_mode,
             "sizes": {name: len(items) for name, items in sets.items()},
             "fingerprint": fingerprint(sets.values()),
+            **({"augmentation": augmentation.fingerprint()} if isinstance(augmentation, PictureAugmentation) else {}),
             **splits.provenance,
         }
 

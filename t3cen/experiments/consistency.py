@@ -118,8 +118,9 @@ def _check_length(content: Mapping[str, Any]) -> None:
         raise BadRecord(f"it is partial: {short}")
     trainer, data = config.get("trainer", {}), config.get("data")
     for unit, done in (("steps", steps), ("epochs", epochs)):
-        if done is not None and 0 < (trainer.get(f"max_{unit}") or 0) < done:
-            raise BadRecord(f"it trained {done} {unit}, of {trainer[f'max_{unit}']} in its configuration")
+        most = trainer.get(f"max_{unit}") or 0
+        if done is not None and 0 < most < done:
+            raise BadRecord(f"it trained {done} {unit}, of {most} in its configuration")
     images = content["data_provenance"].get("sizes", {}).get("train")
     batch = data.get("batch_size") if isinstance(data, dict) else None
     if images and is_number(batch, int) and batch > 0 and not _partial(trainer):

@@ -103,6 +103,7 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
         BadRecord: it would be refused.
     """
     plain = json.loads(json.dumps({**content, "schema": SCHEMA}, allow_nan=False))
+    plain.pop(DIGEST, None)
     check(plain)
     return {**plain, DIGEST: digest(plain)}
 

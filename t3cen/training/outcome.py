@@ -33,7 +33,8 @@ class Outcome:
 def outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
     """Where the run that `config` describes stands in `folder`.
 
-    Failed too where `records.read` refuses its result, or where the folder cannot be used.
+    Failed too where its result is refused, where that is of fake pictures and the data are not, or where the folder cannot be
+    used.
     """
     try:
         if folder.exists() and not folder.is_dir():
@@ -47,13 +48,16 @@ def _outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
     refused = None
     if (folder / RESULT).exists():
         try:
-            found = read(folder / RESULT).config
+            record = read(folder / RESULT)
         except BadRecord as error:
             refused = Outcome("failed", f"its result is refused: {error}")
         else:
-            if config_hash(found) == config_hash(config):
+            if config_hash(record.config) != config_hash(config):
+                how = changes(record.config, config)
+                return Outcome("stale", f"{folder} holds the result of another configuration ({how})")
+            if record.source != "fake" or _on_fakes(config):
                 return Outcome("done")
-            return Outcome("stale", f"{folder} holds the result of another configuration ({changes(found, config)})")
+            refused = Outcome("failed", "its result is refused: it is of fake pictures, and the data are not")
     if process := writer(folder):
         return Outcome("running", process)
     if refused is not None:
@@ -65,6 +69,12 @@ def _outcome(folder: Path, config: Mapping[str, Any]) -> Outcome:
         except (ValueError, KeyError, TypeError):
             return Outcome("failed", f"{folder / FAILURE} cannot be read")
     return Outcome("unfinished" if (folder / CONFIG).exists() else "missing")
+
+
+def _on_fakes(config: Mapping[str, Any]) -> bool:
+    from t3cen.data.fakes import FAKE_MARK  # here: a result on fakes is rare, and this takes a while
+
+    return (Path(config["data"]["root"]) / FAKE_MARK).exists()
 
 
 def fail(folder: Path, kind: str, reason: str, trace: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import subprocess
@@ -34,6 +35,22 @@ def _git(*arguments: str) -> list[str] | None:
     return [part for part in done.stdout.strip().split("\0") if part]
 
 
+def check_copy(folder: Path) -> dict[str, Any]:
+    """What a copy of the code is a copy of.
+
+    Raises:
+        ValueError: a file of it is not what it was when it was copied.
+    """
+    version: dict[str, Any] = json.loads((folder / VERSION).read_text())
+    for name, digest in version.pop("files", {}).items():
+        path = folder / name
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            raise ValueError(
+                f"{path} was changed since the code was copied for queued jobs; delete {folder} and start them again"
+            )
+    return version
+
+
 def version_on_disk() -> dict[str, Any]:
     """What code lies on disk: the `commit`, and the files that are `changed` since or that git does not know.
 
@@ -41,7 +58,7 @@ def version_on_disk() -> dict[str, Any]:
     package nothing counts as changed.
     """
     if (PROJECT / VERSION).exists():
-        return json.loads((PROJECT / VERSION).read_text())
+        return check_copy(PROJECT)
     if IS_INSTALLED:
         return {"commit": "unknown", "changed": []}
     commit = _git("rev-parse", "HEAD")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from t3cen.project import IS_INSTALLED, PROJECT
 from t3cen.training.files import write_json
-from t3cen.training.provenance import VERSION, version_on_disk
+from t3cen.training.provenance import VERSION, check_copy, version_on_disk
 
 PARTS = ("t3cen",) if IS_INSTALLED else ("t3cen", "conf", "train.py", "pyproject.toml")
 
@@ -20,7 +20,10 @@ PARTS = ("t3cen",) if IS_INSTALLED else ("t3cen", "conf", "train.py", "pyproject
 def snapshot(outputs: Path) -> Path:
     """Copy the project's code, as it is now, to `<outputs>/.snapshots/<hash of it>`, unless it is there; returns that folder.
 
-    The copy knows the commit it was made from, for the provenance of results.
+    The copy knows the commit it was made from, for the provenance of results, and the digest of each of its files.
+
+    Raises:
+        ValueError: it is there, and was changed since it was made.
     """
     contents = {name: (PROJECT / name).read_bytes() for name in _files()}
     digest = hashlib.sha256()
@@ -30,13 +33,15 @@ def snapshot(outputs: Path) -> Path:
     digest.update(repr(sorted(version.items())).encode())
     folder = outputs.absolute() / ".snapshots" / digest.hexdigest()[:16]
     if folder.exists():
+        check_copy(folder)
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="."))
     for name, content in contents.items():
         (draft / name).parent.mkdir(parents=True, exist_ok=True)
         (draft / name).write_bytes(content)
-    write_json(draft / VERSION, version)
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    write_json(draft / VERSION, {**version, "files": files})
     draft.chmod(0o755)
     try:
         os.rename(draft, folder)

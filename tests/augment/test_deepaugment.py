@@ -147,6 +147,22 @@ def test_each_is_drawn_equally_often(root):
     assert 75 <= clean <= 125
 
 
+def test_pictures_made_anew_are_other_data(root, tmp_path):
+    def fingerprint():
+        augmentation = DeepAugment("digits", root)
+        augmentation.check(source(), torch.tensor(INDICES))
+        return augmentation.fingerprint()
+
+    first, path = fingerprint(), picture_path(folder_of("digits", root), "activations", 8)
+    assert fingerprint() == first
+    changed = bytearray(path.read_bytes())
+    changed[-1] ^= 1
+    path.write_bytes(changed)
+    assert fingerprint() != first
+    with pytest.raises(RuntimeError, match="check has not been called"):
+        DeepAugment("digits", root).fingerprint()
+
+
 def test_generation_goes_on_where_it_stopped_and_repeats_itself(root, tmp_path):
     folder = folder_of("digits", root)
     lost = picture_path(folder, "weights", 5)

@@ -42,8 +42,10 @@ def test_tables_report_and_status_name_it_and_go_on(kind, result_file, tmp_path,
     bad = tmp_path / "paper" / "kutomadata_h4" / "seed2001" / "result.json"
     elsewhere = tmp_path / "odd" / "result.json"
     for path in (
-        bad, elsewhere, tmp_path / "measured" / "step_times.json", tmp_path / "figures" / "a.json",
-        tmp_path / "measured" / "training_cost" / "a.json", tmp_path / "paper" / "kutomadata_resnet18" / "seed1999" / "failure.json",
+        bad, elsewhere,
+        tmp_path / "measured" / "step_times.json", tmp_path / "figures" / "a.json",
+        tmp_path / "measured" / "training_cost" / "a.json",
+        tmp_path / "paper" / "kutomadata_resnet18" / "seed1999" / "failure.json",
     ):  # fmt: skip
         put(path, BAD[kind])
     put(tmp_path / "figures" / "a.png", b"")

@@ -12,6 +12,7 @@ import time
 import pytest
 from runs import HERE, PROJECT, job, obeying, run_here
 
+from t3cen.experiments.record import sealed
 from t3cen.training.files import only_writer
 from t3cen.training.job import BUSY, Child, in_child, in_this_process, read_job
 from t3cen.training.outcome import fail, outcome
@@ -200,6 +201,23 @@ def test_a_result_that_is_refused_is_kept_and_the_run_trained_again(tmp_path):
     assert here(made) == 0
     assert json.loads((tmp_path / "result.refused.json").read_text())["epochs"] == 0
     assert json.loads((tmp_path / "result.json").read_text())["metrics"] == json.loads(whole)["metrics"]
+
+
+def test_a_result_on_fakes_does_not_stand_in_for_one_on_the_data(tmp_path):
+    made = job(tmp_path, max_epochs=1)
+    made.config["data"].update(root=str(tmp_path / "data"), source="bundled")
+    assert here(made) == 0
+    content = json.loads((tmp_path / "result.json").read_text())
+    fake = {"data_provenance": {**content["data_provenance"], "source": "fake"}, "sittings": []}
+    (tmp_path / "result.json").write_text(json.dumps(sealed({**content, **fake, "dirty": content["dirty"]})))
+    assert outcome(tmp_path, made.config).reason == "its result is refused: it is of fake pictures, and the data are not"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "FAKE").touch()
+    assert outcome(tmp_path, made.config).state == "done"
+    (tmp_path / "data" / "FAKE").unlink()
+    assert here(made) == 0
+    assert json.loads((tmp_path / "result.json").read_text())["data_provenance"]["source"] == "bundled"
+    assert json.loads((tmp_path / "result.refused.json").read_text())["data_provenance"]["source"] == "fake"
 
 
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path, caplog):

@@ -6,6 +6,7 @@ import pytest
 from runs import job, run_here
 
 from t3cen.experiments import code
+from t3cen.experiments.identity import data_hash
 from t3cen.training import provenance
 from t3cen.training.sittings import sit_down
 
@@ -17,6 +18,7 @@ def test_sittings_add_up_from_a_checkpoint_and_begin_anew_without(tmp_path):
     assert len(sit_down(tmp_path, CODE, DATA, goes_on=False)) == 1
     second = sit_down(tmp_path, {**CODE, "commit": "b" * 40, "dirty": True}, {**DATA, "root": "/there"}, goes_on=True)
     assert [(sitting["commit"][0], sitting["dirty"]) for sitting in second] == [("a", False), ("b", True)]
+    assert {sitting["data"] for sitting in second} == {data_hash(DATA)}
     assert len(sit_down(tmp_path, CODE, {**DATA, "fingerprint": "def"}, goes_on=False)) == 1
 
 

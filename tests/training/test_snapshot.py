@@ -52,6 +52,17 @@ def test_it_knows_the_commit_and_is_made_once_for_the_same_code(project, tmp_pat
     assert json.loads((second / "code_version.json").read_text())["changed"] == ["t3cen/new.py"]
 
 
+@pytest.mark.parametrize("change", [lambda path: path.write_text("VALUE = 3\n"), lambda path: path.unlink()])
+def test_a_copy_that_was_changed_is_not_used(change, project, tmp_path, monkeypatch):
+    code = snapshot.snapshot(tmp_path / "outputs")
+    change(code / "t3cen" / "__init__.py")
+    with pytest.raises(ValueError, match=r"t3cen/__init__.py was changed since the code was copied.*delete .*start them again"):
+        snapshot.snapshot(tmp_path / "outputs")
+    monkeypatch.setattr(provenance, "PROJECT", code)
+    with pytest.raises(ValueError, match="was changed since the code was copied"):
+        provenance.version_on_disk()
+
+
 def test_only_files_of_the_code_make_it_a_changed_one(project):
     (project / "scratch.txt").write_text("a note")
     assert provenance.code_version()["dirty"] is False
