@@ -1,34 +1,53 @@
-"""Exported networks give the logits of the network, at batch sizes they were not exported with, without norms."""
+"""Exported networks give the logits of the network, for batches and images of any size, without norms."""
 
 import pytest
 import torch
 
 from t3cen.export import export_onnx, export_program
 from t3cen.models import build
+from t3cen.models.families import FAMILIES, accepting
 from t3cen.nn import GroupConv2d
 
-NETWORKS = [
-    ("z2cnn", "h3s2", 20, 28),
-    pytest.param("resnet18", "h4", 16, 16, marks=pytest.mark.slow),
-    pytest.param("resnet18", "h4s4", 32, 16, marks=pytest.mark.slow),
-    pytest.param("resnet50", "h4", 16, 16, marks=pytest.mark.slow),
+slow = pytest.mark.slow
+GROUPS = {"plain": [""], "gray": [""], "lcer": ["h3", "s3", "l3", "h2s3"], "ceconv": ["h3"]}
+FAMILY_CASES = [
+    *(pytest.param("z2cnn", family, group, {}, marks=slow) for family in FAMILIES for group in GROUPS.get(family, ["h3"])),
+    pytest.param("z2cnn", "ceconv", "h3", {"separable": True}, marks=slow),
+    *(pytest.param("z2cnn", family, "h3", {"band_limit": {"lift": 4}}, marks=slow) for family in accepting("band_limit")),
+    pytest.param("z2cnn", "t3cen", "h3s3", {"band_limit": True}, marks=slow),
+    pytest.param("resnet18", "t3cen", "h4s4", {"width": 32}, marks=slow),
+    pytest.param("resnet50", "t3cen", "h4", {"width": 16}, marks=slow),
 ]
+CASES = [("z2cnn", "plain", "", {"width": 2}), *FAMILY_CASES]
+SIZES = [(2, 0, 0), (1, 0, 0), (5, 4, 1), (1, 1, 6)]
+"""Batch, and what height and width have more than the image that is exported with."""
 pytestmark = pytest.mark.filterwarnings("ignore")
-ARGUMENTS = ("name", "group", "width", "size")
 
 
-def network(name, group, width, size):
+def network(name, family, group, options):
     """In training mode, with running statistics that are not the initial ones."""
     torch.manual_seed(0)
-    net = build(name, group, 4, width=width).train()
+    net = build(name, group, 4, family=family, **{"width": 8, **options}).train()
     with torch.no_grad():
         for batch in (4, 5, 6):
-            net(images(batch, size))
+            net(images(batch, side(name), side(name)))
     return net
 
 
-def images(batch, size):
-    return torch.rand(batch, 3, size, size, generator=torch.Generator().manual_seed(batch))
+def side(name):
+    return 28 if name == "z2cnn" else 8
+
+
+def images(batch, height, width):
+    return torch.rand(batch, 3, height, width, generator=torch.Generator().manual_seed(batch))
+
+
+def inputs(name):
+    """Noise of every size, and images of one colour, which leave every piece of an activation of length 0."""
+    for batch, taller, wider in SIZES:
+        yield images(batch, side(name) + taller, side(name) + wider)
+    for value in (0.0, 0.5, 1.0):
+        yield torch.full((1, 3, side(name), side(name)), value)
 
 
 def assert_same(logits, net, rgb):
@@ -37,30 +56,33 @@ def assert_same(logits, net, rgb):
     torch.testing.assert_close(logits / want.abs().max(), want / want.abs().max(), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize(ARGUMENTS, [*NETWORKS, pytest.param("resnet50", "h4s4", 32, 16, marks=pytest.mark.slow)])
-def test_program_matches_at_every_batch_size(name, group, width, size):
-    net = network(name, group, width, size)
-    program = export_program(net, (size, size))
+@pytest.mark.parametrize(("name", "family", "group", "options"), CASES)
+def test_program_matches_at_every_size(name, family, group, options):
+    net = network(name, family, group, options)
+    program = export_program(net, (side(name), side(name)))
     targets = {str(node.target) for graph in program.graph_module.modules() for node in graph.graph.nodes}
     assert any("conv" in target for target in targets)
-    assert not any("batch_norm" in target for target in targets)
-    for batch in (2, 5):
-        assert_same(program.module()(images(batch, size)), net, images(batch, size))
+    assert not any("batch_norm" in target or "t3cen" in target for target in targets)
+    for rgb in inputs(name):
+        assert_same(program.module()(rgb), net, rgb)
 
 
-@pytest.mark.parametrize(ARGUMENTS, NETWORKS)  # a ResNet50 takes most of a minute
-def test_onnxruntime_matches_at_every_batch_size(name, group, width, size, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "family", "group", "options"), CASES[:-1])  # a ResNet50 takes most of a minute
+def test_onnxruntime_matches_at_every_size(name, family, group, options, tmp_path):
     onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
-    net = network(name, group, width, size)
-    path = export_onnx(net, (size, size), tmp_path / "net.onnx")
-    graph = onnx.load(path).graph
-    kinds = [node.op_type for node in graph.node]
-    convolutions = kinds.count("Conv")
-    assert convolutions == sum(isinstance(layer, GroupConv2d) for layer in net.modules())
+    net = network(name, family, group, options)
+    path = export_onnx(net, (side(name), side(name)), tmp_path / "net.onnx")
+    kinds = [node.op_type for node in onnx.load(path).graph.node]
+    assert kinds.count("Conv") >= sum(isinstance(layer, GroupConv2d) for layer in net.modules())
     assert "BatchNormalization" not in kinds
-    # A transform on each side of a convolution of the Fourier backend; those of the filters are done.
-    assert kinds.count("MatMul") <= 2 * convolutions
     session = onnxruntime.InferenceSession(str(path))
-    for batch in (1, 2, 5):
-        (logits,) = session.run(["logits"], {"image": images(batch, size).numpy()})
-        assert_same(torch.from_numpy(logits), net, images(batch, size))
+    for rgb in inputs(name):
+        (logits,) = session.run(["logits"], {"image": rgb.numpy()})
+        assert_same(torch.from_numpy(logits), net, rgb)
+
+
+def test_images_out_of_range_are_refused_by_the_program():
+    program = export_program(network("z2cnn", "plain", "", {"width": 2}), (28, 28)).module()
+    with pytest.raises(RuntimeError, match=r"RGB values must lie in \[0, 1\]"):
+        program(images(1, 28, 28) + 1)

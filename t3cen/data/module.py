@@ -254,7 +254,13 @@ class ColorData(pl.LightningDataModule):
         }
 
     def setup(self, stage: str | None = None) -> None:
-        _ = self.splits
+        _, processes = self._process()
+        for name, items in self.splits.sets().items():
+            if len(items) < processes:
+                raise ValueError(
+                    f"{self.name}: the set {name!r} has {len(items)} items, fewer than the {processes} processes that share it; "
+                    f"set trainer.devices to {len(items)} at most"
+                )
 
     def train_dataloader(self) -> TrainLoader:
         rank, processes = self._process()

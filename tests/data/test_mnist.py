@@ -117,3 +117,10 @@ def test_missing_files_say_what_where_and_how(tmp_path):
 def test_wrong_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         MNIST(**options)
+
+
+def test_a_set_of_fewer_items_than_processes_is_refused_before_training(monkeypatch):
+    monkeypatch.setattr(MNIST, "_process", lambda self: (1, 2))
+    bundled(test_size=2).setup()
+    with pytest.raises(ValueError, match=r"'validation' has 1 items, fewer than the 2 processes .*trainer.devices to 1 at most"):
+        bundled(test_size=1).setup()

@@ -5,6 +5,7 @@ import itertools
 import pickle
 import re
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -272,3 +273,15 @@ def test_auto_follows_the_measured_crossovers(channels, orders, chosen):
 def test_compiled_layer_agrees():
     conv, x = layer((3,), dtype=torch.float32), function((3,), dtype=torch.float32)
     assert relative(torch.compile(conv, backend="aot_eager")(x), conv(x)) < 1e-5
+
+
+def test_numpy_integers_are_whole_numbers():
+    layer = GroupConv2d(np.int64(2), np.int32(3), np.int64(3), ColorGroup(3), padding=(np.int64(1), np.int64(0)))
+    assert layer(torch.zeros(1, 3, 2, 5, 5)).shape == (1, 3, 3, 5, 3)
+
+
+@pytest.mark.parametrize("backend", ["direct", "fourier"])
+def test_complex_input_is_refused(backend):
+    layer = GroupConv2d(2, 3, 3, ColorGroup(3), backend=backend)
+    with pytest.raises(ValueError, match=r"the input holds torch\.complex64, real floating-point numbers expected"):
+        layer(torch.zeros(1, 3, 2, 5, 5, dtype=torch.complex64))

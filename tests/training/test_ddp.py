@@ -7,6 +7,7 @@ import torch
 from runs import environment, job, result, run_here
 
 from t3cen.training.job import in_child
+from t3cen.training.outcome import outcome
 from t3cen.training.signals import INTERRUPTED
 
 
@@ -48,3 +49,13 @@ def test_two_processes_stopped_and_resumed_do_what_one_does(tmp_path, monkeypatc
             assert found["loss"] == pytest.approx(values["loss"], rel=1e-4)
     record = json.loads((tmp_path / "two" / "result.json").read_text())
     assert record["config"]["trainer"]["devices"] == 2
+
+
+@pytest.mark.slow
+def test_a_test_set_smaller_than_the_number_of_processes_is_refused(tmp_path, monkeypatch):
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+    two = made(tmp_path, accelerator="cpu", devices=2)
+    two.config["data"]["test_size"] = 1
+    assert in_child(two) == 1
+    assert "has 1 items, fewer than the 2 processes" in outcome(two.folder, two.config).reason

@@ -1,0 +1,119 @@
+"""Equivariance error of continuous networks between the steps, as they are used: calibrated, trained, in training mode.
+
+python scripts/measure_continuous.py                  docs/results/continuous_error.json, and its table
+python scripts/measure_continuous.py z2cnn-h5         the named networks alone, merged into that file
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from t3cen.data import MNIST
+from t3cen.models import build
+from t3cen.testing import interpolated, network_error
+
+ANGLES = (0.31, 0.41, 0.5, -1.77)
+"""In steps, along every axis at once."""
+STATES = ("random", "calibrated", "trained", "in training mode")
+NETWORKS = {
+    "z2cnn-h5": {},
+    "z2cnn-h3s3": {},
+    "resnet18-l5": {},
+    "resnet44-h3": {},
+    "resnet50-h3": {},
+    "resnet18-scale5": {"family": "t3cen_scale", "lift": 4},
+}
+SIDE, STEPS, BATCH, IMAGES = 28, 40, 8, 2
+COMMAND = "python scripts/measure_continuous.py"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="NETWORK", help=", ".join(NETWORKS))
+    parser.add_argument("--points", type=int, nargs="+", default=[3], help="points of the activations, times the order")
+    parser.add_argument("--out", type=Path, default=Path("docs/results/continuous_error.json"))
+    options = parser.parse_args(arguments)
+    if unknown := set(options.networks) - set(NETWORKS):
+        parser.error(f"unknown network {', '.join(sorted(unknown))}; known: {', '.join(NETWORKS)}")
+    data = MNIST(source="bundled", batch_size=BATCH)
+    data.setup()
+    found = json.loads(options.out.read_text())["errors"] if options.out.exists() else {}
+    for name in options.networks:
+        for points in options.points:
+            found.setdefault(name, {})[f"Q={points}N"] = measured(name, points, data)
+            options.out.write_text(json.dumps({"command": COMMAND, "protocol": protocol(), "errors": found}, indent=1) + "\n")
+    print(table(found))
+    return 0
+
+
+def protocol() -> dict[str, object]:
+    return {"data": "bundled MNIST, hues shifted", "steps": STEPS, "batch": BATCH, "angles": ANGLES, "images": IMAGES}
+
+
+def measured(name: str, points: int, data: MNIST) -> dict[str, dict[str, float]]:
+    """By state of the network and kind of image, the largest error of the features."""
+    images = {
+        "digits": torch.stack([data.splits.test["shift"][i][0] for i in range(IMAGES)]),
+        "noise": torch.rand(IMAGES, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(0)),
+    }
+    network, found = made(name, points), {}
+    for state in STATES:
+        into(state, network, data)
+        found[state] = {kind: error(network, rgb) for kind, rgb in images.items()}
+    return found
+
+
+def made(name: str, points: int) -> nn.Module:
+    backbone, group = name.split("-")
+    options = dict(NETWORKS[name])
+    limit = {"activation": points, "lift": options.pop("lift", "exact")}
+    torch.manual_seed(0)
+    return build(backbone, group.replace("scale", "h"), 10, band_limit=limit, **options)
+
+
+def into(state: str, network: nn.Module, data: MNIST) -> None:
+    """Bring the network from the state before into this one."""
+    network.train(state != "random")
+    if state == "calibrated":
+        with torch.no_grad():
+            for images, _ in batches(data):
+                network(images)
+    if state == "trained":
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.02, momentum=0.9)
+        for images, labels in batches(data):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(network(images), labels).backward()
+            optimizer.step()
+    network.train(state == "in training mode")
+
+
+def batches(data: MNIST) -> list[tuple[Tensor, Tensor]]:
+    """`STEPS` batches of the first epoch."""
+    loader = iter(data.train_dataloader())
+    return [next(loader) for _ in range(STEPS)]
+
+
+def error(network: nn.Module, rgb: Tensor) -> float:
+    group = network.lifting.group
+    elements = [[angle if order > 1 else 0 for order in group.orders] for angle in ANGLES]
+    return network_error(network, rgb, elements=elements, act_output=interpolated(group)).worst
+
+
+def table(found: dict[str, dict[str, dict[str, dict[str, float]]]]) -> str:
+    lines = ["| network | points | images | " + " | ".join(STATES) + " |", "|---|---|---|" + "---|" * len(STATES)]
+    for name, by_points in found.items():
+        for points, states in by_points.items():
+            for kind in ("digits", "noise"):
+                values = " | ".join(f"{states[state][kind]:.1e}" for state in STATES)
+                lines.append(f"| {name} | {points} | {kind} | {values} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
