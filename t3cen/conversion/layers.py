@@ -90,7 +90,9 @@ def alike(old: nn.Module, shape: nn.Module) -> nn.Module:
     """
     made: nn.Module
     if type(old) is nn.BatchNorm2d:
-        made = GroupBatchNorm2d(cast(nn.BatchNorm2d, shape).num_features, old.eps, old.momentum, old.affine, old.track_running_stats)
+        made = GroupBatchNorm2d(
+            cast(nn.BatchNorm2d, shape).num_features, old.eps, old.momentum, old.affine, old.track_running_stats
+        )
         made.to(next((t for t in (*old.parameters(), *old.buffers()) if t.is_floating_point()), torch.empty(0)))
     elif not any(a.shape != b.shape for a, b in zip(old.parameters(False), shape.parameters(False), strict=True)):
         return old
