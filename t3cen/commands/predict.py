@@ -97,10 +97,11 @@ def predict(network: Network, paths: Sequence[Path], *, batch: int = 64, workers
     Raises:
         DataError: an image cannot be read; the message names it.
     """
-    assert network.image_size is not None
+    size = network.image_size
+    assert size is not None
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = network.to(device)
-    loader = DataLoader(items_of(paths, network.image_size), batch_size=batch, num_workers=workers)
+    loader = DataLoader(items_of(paths, size), batch_size=batch, num_workers=workers)
     shown = track(loader, f"{len(paths)} images", console=Console(stderr=True), disable=not sys.stderr.isatty())
     return torch.cat([network(images.to(device)).float().softmax(1).cpu() for images, _ in shown])
 
