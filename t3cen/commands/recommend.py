@@ -21,6 +21,7 @@ from rich.table import Table
 from t3cen.analysis.recommendation import Recommendation
 from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
+from t3cen.project import command
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -35,13 +36,17 @@ def main(arguments: Sequence[str]) -> int:
         print(json.dumps(found.as_dict(), indent=1))
     else:
         _print(found, console)
+        if options.path is not None:
+            model = "model=plain" if found.group == "h1" else f"model=t3cen model.group={found.group}"
+            line = f"{command('train')} data=folder data.root={shlex.quote(str(options.path))} {model}"
+            console.print(f"Train it on images in folders by class: {line}", highlight=False, soft_wrap=True, markup=False)
     from t3cen.figures import recommendation, save, style
 
     title = options.data or str(options.path)
     with style.house_style():
         figure, numbers = recommendation.draw(found, title)
-    command = shlex.join(["t3cen", "recommend", *arguments])
-    paths = save.save(figure, numbers, options.output, "recommendation", command=command, config={"arguments": list(arguments)})
+    said = shlex.join(["t3cen", "recommend", *arguments])
+    paths = save.save(figure, numbers, options.output, "recommendation", command=said, config={"arguments": list(arguments)})
     print(f"figure: {paths['png']} and .pdf, .json", file=sys.stderr)
     return 0
 
