@@ -50,7 +50,7 @@ class Progress(tqdm):
 @contextmanager
 def counted_bytes(what: str, total: int | None, have: int = 0) -> Iterator[Progress]:
     """Progress of a file in bytes, with its rate."""
-    scale = {"unit": "B", "unit_scale": True, "unit_divisor": 1024}
+    scale: dict[str, Any] = {"unit": "B", "unit_scale": True, "unit_divisor": 1024}
     with Progress(what, every=EVERY, total=total or None, initial=have, **scale) as progress:
         yield progress
 
