@@ -169,7 +169,7 @@ def check(device: torch.device, toy: bool, minutes: Minutes, output: Path) -> No
     found: dict[str, Any] = {"schema": 1, "device": device_name(device), "kind": devices.kind(device), "toy": toy}
     found |= {"command": sys.argv[1:], **code_version(), "versions": library_versions(), "checks": checks(device)}
     found["layers"] = list(layers(device, toy, minutes))
-    found["crossover"] = crossover(found["layers"])
+    found["crossover"] = crossover(found["layers"]) if found["layers"] else None
     found["profile"] = profile(device, toy)
     found["networks"] = list(networks(device, toy, minutes))
     found |= {"left_out": minutes.left_out, "seconds": time.monotonic() - start}
@@ -186,6 +186,8 @@ def adopt(path: Path) -> None:
     found = json.loads(path.read_text())
     if found["toy"]:
         raise ValueError(f"{path} is of toy size, which says nothing of real layers; run the check without --toy")
+    if found["crossover"] is None:
+        raise ValueError(f"{path} had no time for layers, so it knows no crossover; give the check more --minutes")
     known = json.loads(devices.FILE.read_text())
     known[found["kind"]] = found["crossover"]
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(facts)}" for name, facts in known.items())
