@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,6 +35,9 @@ class Setting:
         dropped, averaged: iterations left out first, and averaged after (paper: 100 and 100).
         device: `"cpu"` or `"cuda"`.
         threads: of the processor; None is torch's choice.
+        precision: `"float32"`; `"tf32"`, its products in TF32 on a GPU; `"bf16"`, an autocast; None is torch's choice.
+        compile: whether the network runs through `torch.compile`.
+        seconds: after about which averaging ends before `averaged` iterations; None does not end it.
     """
 
     group: str
@@ -48,6 +52,9 @@ class Setting:
     averaged: int = 100
     device: str = "cpu"
     threads: int | None = None
+    precision: str | None = None
+    compile: bool = False
+    seconds: float | None = None
 
 
 def measure(setting: Setting, limit: float = 600.0) -> dict[str, Any]:
@@ -88,24 +95,40 @@ def measure_here(setting: Setting) -> dict[str, Any]:
     rng = torch.Generator().manual_seed(0)
     images = torch.rand(setting.batch_size, 3, setting.image_size, setting.image_size, generator=rng).to(device)
     labels = torch.randint(setting.num_classes, (setting.batch_size,), generator=rng).to(device)
-    before = 0 if device.type == "cuda" else peak_memory(device)
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device) if device.type == "cuda" else peak_memory(device)
+    if setting.precision is not None:
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = setting.precision == "tf32"
     made = build(
         setting.backbone, setting.group, setting.num_classes, family=setting.family, backend=setting.backend, width=setting.width
     ).to(device)
     optimizer = torch.optim.Adam(made.parameters(), lr=1e-3)
+    network = torch.compile(made, dynamic=False) if setting.compile else made
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
-        F.cross_entropy(made(images), labels).backward()
+        with torch.autocast(device.type, torch.bfloat16, enabled=setting.precision == "bf16"):
+            loss = F.cross_entropy(network(images), labels)
+        loss.backward()
         optimizer.step()
 
-    seconds = _clock(step, setting.dropped, setting.averaged, device)
+    averaged = setting.averaged
+    if setting.seconds is not None:
+        one = _clock(step, setting.dropped, 1, device)
+        averaged = max(1, min(averaged, int(setting.seconds / one)))
+    seconds = _clock(step, 0 if setting.seconds is not None else setting.dropped, averaged, device)
     return {
         "memory_mib": (peak_memory(device) - before) / MIB,
-        "iterations_per_second": setting.averaged / seconds,
+        "iterations_per_second": averaged / seconds,
         "parameters": parameters(made),
         "device": device_name(device),
     }
+
+
+def seconds_of(call: Callable[[], Any], times: int, device: torch.device) -> float:
+    """Seconds of one call: the mean of `times`, after three that do not count."""
+    return _clock(call, 3, times, device) / times
 
 
 def _clock(step: Any, dropped: int, averaged: int, device: torch.device) -> float:

@@ -3,7 +3,7 @@
 t3cen status                        every table in a line
 t3cen status hue_shift              cell by cell, with the reason of every failure
 t3cen status camelyon17 --measure   time a few steps of every network on this machine's device first
-t3cen status --plan --device L40    the whole bill before anything is started
+t3cen status --plan --device L40    the whole bill before anything is started; an estimate where nothing was timed there
 """
 
 import sys
@@ -19,7 +19,7 @@ from rich.table import Table as RichTable
 from t3cen.commands import enter, parser_of
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.experiments.schema import Table, get_table
-from t3cen.results.plan import STEP_TIMES, Clock, step_times
+from t3cen.results.plan import STEP_TIMES, Clock, roofline_seconds, step_times
 from t3cen.results.records import Results, load, printable
 from t3cen.results.states import State, state_of
 from t3cen.training.files import write_json
@@ -112,7 +112,12 @@ def print_summary(chosen: list[Table], states: States, clock: Clock, *, whole: b
     known = ", ".join(clock.devices) or "none"
     mixed = " Several devices, mixed; --device picks one." if len(clock.devices) > 1 else ""
     console.print(f"Step times from: {escape(known)}.{mixed}")
-    if not clock.devices:
+    if clock.estimated:
+        console.print(
+            f"Estimated, never timed: {len(clock.estimated)} networks. Their hours are a floor, the roofline of docs/gpu.md "
+            "in float32; t3cen status --measure on the device replaces it."
+        )
+    elif not clock.devices:
         console.print("Time a few steps of each network on the device you will use: t3cen status [TABLE] --measure")
 
 
@@ -141,6 +146,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--device", help="part of the name of the device whose step times count")
     parser.add_argument("--plan", action="store_true", help="hours from nothing, not what is left")
     parser.add_argument("--measure", action="store_true", help="first time a few steps of every network here")
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "fourier", "direct"),
+        default="auto",
+        help="whose hours --plan estimates where nothing was timed",
+    )
     options = parser.parse_args(arguments)
     try:
         chosen = [get_table(options.table)] if options.table else trained_tables()
@@ -152,7 +163,8 @@ def main(arguments: list[str]) -> int:
     if options.measure:
         runs = {run.name: run for table in chosen for run in runs_of(table)}
         measure(runs.values(), options.scale, options.outputs)
-    clock = Clock(options.scale, options.device)
+    floor = roofline_seconds(options.device, options.backend) if options.plan and options.device else None
+    clock = Clock(options.scale, options.device, floor)
     results = load(options.outputs) if options.outputs.is_dir() else Results((), ())
     clock.learn(results.records)
     for device, scales in step_times(options.outputs).items():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,19 +21,35 @@ class Measured(NamedTuple):
 
     Attributes:
         least_width: `|G| sqrt(C C')` from which a layer of 3x3 is faster in the Fourier domain of the group.
-        products: how a GPU multiplies there, one of `PRODUCTS`: batched matrices (`gpu.py`), or PyTorch's convolution in groups.
+        products: how a GPU multiplies there, one of `PRODUCTS`: batched matrices (`gpu.py`), or PyTorch's convolution in groups,
+            which a GPU that was not measured takes: it moves a fifth of the bytes (docs/gpu.md).
     """
 
     least_width: float
     products: str
 
 
+_TAKEN: list[Measured] = []
+
+
 @torch._dynamo.assume_constant_result
 def measured(device: torch.device) -> Measured:
     """What is known of this device."""
+    if _TAKEN:
+        return _TAKEN[-1]
     name = kind(device)
     known = everything()
     return known.get(name, known["cpu" if name == "cpu" else "cuda"])
+
+
+@contextmanager
+def taken_for(facts: Measured) -> Iterator[None]:
+    """Have every device taken for one of which this was measured."""
+    _TAKEN.append(facts)
+    try:
+        yield
+    finally:
+        _TAKEN.pop()
 
 
 def kind(device: torch.device) -> str:

@@ -2,7 +2,7 @@ import pytest
 
 from t3cen.experiments import all_runs
 from t3cen.experiments.record import read
-from t3cen.results.plan import Clock, steps_of
+from t3cen.results.plan import Clock, roofline_seconds, steps_of
 
 
 def config(**trainer):
@@ -38,3 +38,15 @@ def test_a_device_can_be_asked_for(result_file):
     clock.learn([record, other])
     assert clock.step_seconds(all_runs()["mnist_h4"], all_runs()) == 0.1
     assert list(clock.devices) == ["NVIDIA L40"]
+
+
+def test_what_was_never_timed_is_estimated_and_said_to_be(result_file):
+    runs = all_runs()
+    fourier, direct = (roofline_seconds("NVIDIA L40", backend) for backend in ("fourier", "direct"))
+    clock, other = Clock("smoke", "L40", fourier), Clock("smoke", "L40", direct)
+    assert 0 < clock.step_seconds(runs["mnist_h8"], runs) < 1
+    assert clock.step_seconds(runs["mnist_h8"], runs) != other.step_seconds(runs["mnist_h8"], runs)
+    assert clock.estimated == {"mnist_h8"}
+    clock.add("NVIDIA L40", "mnist_h8", 2.0)
+    assert clock.step_seconds(runs["mnist_h8"], runs) == 2.0
+    assert roofline_seconds("a toaster", "auto") is None

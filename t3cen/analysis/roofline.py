@@ -1,0 +1,115 @@
+"""What a training step costs a GPU at least: bytes, arithmetic and launches of its operations, counted without running one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.func import functional_call
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
+
+from t3cen.ops import DECOMPOSITIONS, gpu
+
+LAUNCH_SECONDS = 4e-6
+"""Between the starts of two kernels that one thread of Python launches, at best."""
+MATRICES: dict[str, Callable[..., Any]] = {"fourier_conv2d": gpu.forward, "fourier_conv2d_backward": gpu.backward}
+_FREE = frozenset({"empty", "empty_like", "new_empty", "detach", "empty_strided", "lift_fresh", "_assert_async"})
+"""Operations that move nothing."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """Published peaks: bytes a second of memory, and floating-point operations a second by precision, without sparsity."""
+
+    name: str
+    bandwidth: float
+    float32: float
+    tf32: float
+    bf16: float
+
+
+# NVIDIA's data sheets: L40; H100 SXM; H200 SXM.
+GPUS = {
+    "L40": Gpu("L40", 864e9, 90.5e12, 90.5e12, 181e12),
+    "H100": Gpu("H100", 3.35e12, 67e12, 494e12, 989e12),
+    "H200": Gpu("H200", 4.8e12, 67e12, 494e12, 989e12),
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """Of one training step: each operation's bytes read and written and its floating-point operations, one launch each."""
+
+    operations: tuple[tuple[int, int], ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(moved for moved, _ in self.operations)
+
+    @property
+    def flops(self) -> int:
+        return sum(flops for _, flops in self.operations)
+
+    @property
+    def launches(self) -> int:
+        return len(self.operations)
+
+    def seconds(self, on: Gpu, precision: str = "float32") -> float:
+        """Each operation as long as its memory traffic, its arithmetic at the peak, or its launch, whichever is longest."""
+        peak = getattr(on, precision)
+        return sum(max(moved / on.bandwidth, flops / peak, LAUNCH_SECONDS) for moved, flops in self.operations)
+
+
+class _Count(TorchDispatchMode):
+    def __init__(self, products: str) -> None:
+        super().__init__()
+        self.kernels = MATRICES if products == "matmul" else {}
+        self.operations: list[tuple[int, int]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in DECOMPOSITIONS:
+            kernel = self.kernels.get(func.name().partition("::")[2], DECOMPOSITIONS[func])
+            with self:
+                return kernel(*args)
+        if func.namespace == "aten" and func._can_decompose():
+            with self:
+                return func.decompose(*args, **(kwargs or {}))
+        out = func(*args, **(kwargs or {}))
+        if not func.is_view and func.overloadpacket.__name__ not in _FREE:
+            tensors = [t for t in (*tree_leaves((args, kwargs)), *tree_leaves(out)) if isinstance(t, Tensor)]
+            self.operations.append((sum(t.numel() * t.element_size() for t in tensors), _flops(func, args, kwargs or {}, out)))
+        return out
+
+
+def _flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
+    if func is torch.ops.aten.convolution_backward.default:
+        # PyTorch's own count leaves out that a convolution may be in groups.
+        gradient, _, filters, *_, needed = args
+        return 2 * gradient.numel() * filters[0].numel() * sum(needed[:2])
+    formula = flop_registry.get(func.overloadpacket)
+    return int(formula(*args, **kwargs, out_val=out)) if formula else 0
+
+
+def training_step(network: nn.Module, batch: int, size: int, products: str = "convolution") -> Work:
+    """The work of forward, cross-entropy and backward of `batch` images of `size` x `size`, in float32 and in eager operations,
+    with the products of `t3cen.ops.devices.PRODUCTS`.
+
+    Fake tensors have shapes and no numbers, so a network of any size takes a second or two. Adam's update is four tensors
+    read and three written a parameter, as one launch.
+    """
+    named = {name: value.detach() for name, value in [*network.named_parameters(), *network.named_buffers()]}
+    trained = dict(network.named_parameters())
+    with FakeTensorMode() as mode:
+        state = {name: mode.from_tensor(value).requires_grad_(name in trained) for name, value in named.items()}
+        images, labels = torch.empty(batch, 3, size, size), torch.empty(batch, dtype=torch.long)
+        with _Count(products) as counted:
+            F.cross_entropy(functional_call(network, state, (images,)), labels).backward()
+    update = 7 * sum(value.numel() * value.element_size() for value in trained.values())
+    return Work((*counted.operations, (update, 0)))
