@@ -74,11 +74,10 @@ def ours(name):
     return name
 
 
-@pytest.mark.parametrize("pool", ["mean"])
-def test_a_converted_resnet18_is_ours(pool):
+def test_a_converted_resnet18_is_ours():
     torch.manual_seed(0)
-    network = convert(small_resnet(), "h4s4", pool=pool, mean=(0.5,) * 3, std=(0.5,) * 3)
-    twin = build("resnet18", "h4s4", 10, pool=pool)
+    network = convert(small_resnet(), "h4s4", example=images(), mean=(0.5,) * 3, std=(0.5,) * 3)
+    twin = build("resnet18", "h4s4", 10, pool="mean")
     twin.load_state_dict({ours(name.removeprefix("body.")): value for name, value in network.state_dict().items()})
     for training in (True, False):
         got, want = network.train(training)(images()), twin.train(training)(images())
@@ -149,6 +148,7 @@ def test_who_mixes_the_elements_is_a_choice(mix, mixing):
     assert network.body.grouped.groups == 2
 
 
+@pytest.mark.slow
 def test_width_is_found_from_the_parameters():
     network = convert(models.mobilenet_v3_small(num_classes=100), "h2s2")
     assert network.conversion.after == sum(p.numel() for p in network.parameters())
@@ -222,6 +222,7 @@ def test_copies_and_resumes(copier):
     assert set(network.state_dict()) == {f"body.{name}" for name in small().state_dict()}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_exports():
     network = trained(convert(small(), "h3"))
