@@ -69,7 +69,9 @@ def test_the_command(tmp_path):
     assert "Recommended: T³CEN-H" in done.stdout
     assert "Candidate groups" in done.stdout
     record = json.loads((tmp_path / "out" / "recommendation.json").read_text())
-    assert record["numbers"]["group"].startswith("h")
+    group = record["numbers"]["group"]
+    assert group.startswith("h")
+    assert f"python train.py data=folder data.root={tmp_path / 'data'} model=t3cen model.group={group}\n" in done.stdout
     assert (tmp_path / "out" / "recommendation.png").stat().st_size > 10_000
     wrong = subprocess.run([*command[:2], str(tmp_path / "nowhere")], capture_output=True, text=True, check=False)
     assert wrong.returncode == 1
