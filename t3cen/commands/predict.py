@@ -26,7 +26,7 @@ from t3cen.data.errors import DataError
 from t3cen.data.photographs import items_of, pictures_below
 from t3cen.models.network import Network
 from t3cen.training.files import write_text
-from t3cen.training.saved import load
+from t3cen.training.final import load
 
 
 def main(arguments: Sequence[str]) -> int:

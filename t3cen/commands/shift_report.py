@@ -28,7 +28,7 @@ from t3cen.data.photographs import items_of, pictures_below
 from t3cen.models import build
 from t3cen.models.network import Network
 from t3cen.training.files import write_text
-from t3cen.training.saved import load
+from t3cen.training.final import load
 
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
 """The normalisation that torchvision's and timm's weights expect."""

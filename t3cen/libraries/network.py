@@ -7,9 +7,11 @@ from difflib import get_close_matches
 
 from torch import Tensor, nn
 
-from t3cen.models.families import Family
+from t3cen.conversion import convert
 from t3cen.models.network import Network, Normalize
+from t3cen.models.families import accepting
 from t3cen.models.registry import LIBRARIES
+from t3cen.nn.band_limited.limit import BandLimit
 from t3cen.nn.liftings.base import Lifting
 
 Make = Callable[[str, int], nn.Module]
@@ -48,14 +50,24 @@ def library(name: str) -> Callable[[Make], Make]:
 
     def decorate(make: Make) -> Make:
         def construct(
-            model: str, parts: Family, *, trivial: bool, pool: str, num_classes: int, mean: Sequence[float], std: Sequence[float]
+            model: str,
+            family: str,
+            lifting: Lifting,
+            limit: BandLimit | None,
+            *,
+            pool: nn.Module,
+            num_classes: int,
+            mean: Sequence[float],
+            std: Sequence[float],
         ) -> Network:
-            if not trivial:
-                raise ValueError(
-                    f"{name}/{model} is built as it is, without a colour group; choose model=plain or model=gray, or a network "
-                    "of t3cen such as resnet18"
-                )
-            return LibraryNetwork(make(model, num_classes), parts.lifting, parts.pool(pool, 1), num_classes, mean, std)
+            body, group = make(model, num_classes), lifting.group
+            if group.order > 1:
+                if family not in accepting("band_limit"):
+                    known = ", ".join(accepting("band_limit"))
+                    raise ValueError(f"{name}/{model} has no layers of {family!r}; choose plain, gray, {known}, or a network of t3cen")
+                twin = convert(body, group, lifting=lifting, band_limit=limit)
+                body, lifting = twin.body, twin.lifting
+            return LibraryNetwork(body, lifting, pool, num_classes, mean, std)
 
         LIBRARIES.add(name, construct)
         return make

@@ -144,11 +144,15 @@ def build(
     options = {"cover": cover, "backend": backend, "color_space": color_space, "separable": separable}
     own = {"lcer": dict(lcer or {}), "light": dict(light or {})}
     parts = FAMILIES[family](group, band_limit=limit, **options, **own)
-    if model:
-        if width is not None or recompute:
-            raise ValueError(f"{name} is built as its library has it: leave out width and recompute, got {width} and {recompute}")
-        return LIBRARIES[library](model, parts, trivial=group.order == 1, pool=pool, num_classes=num_classes, mean=mean, std=std)
     if parts.one_statistic:
         mean, std = [sum(mean) / 3] * 3, [sum(std) / 3] * 3
-    offered = {**vars(parts), "pool": parts.pool(pool, group.order), "num_classes": num_classes, "mean": mean, "std": std}
+    ending = {"pool": parts.pool(pool, group.order), "num_classes": num_classes, "mean": mean, "std": std}
+    if model:
+        if width is not None or recompute:
+            raise ValueError(
+                f"{name} is built as its library has it: model.width=null model.recompute=false, got {width} and {recompute}"
+            )
+        lifting = FAMILIES[family](group, band_limit=None, **options, **own).lifting
+        return LIBRARIES[library](model, family, lifting, limit, **ending)
+    offered = {**vars(parts), **ending}
     return ARCHITECTURES[name](group.order, width, recompute=recompute, **offered)

@@ -43,8 +43,8 @@ def test_auxiliary_classifiers_are_left_out(name, monkeypatch):
     [
         ("torchvision/resnet19", {}, "torchvision has no network 'resnet19' for classification; .*resnet18"),
         ("keras/resnet18", {}, "unknown network 'keras/resnet18'; known: .*timm/NAME, torchvision/NAME"),
-        ("torchvision/resnet18", {"width": 16}, "leave out width and recompute, got 16 and False"),
-        ("torchvision/resnet18", {"recompute": True}, "leave out width and recompute, got None and True"),
+        ("torchvision/resnet18", {"width": 16}, "model.width=null model.recompute=false, got 16 and False"),
+        ("torchvision/resnet18", {"recompute": True}, "model.width=null model.recompute=false, got None and True"),
     ],
 )
 def test_refusals(name, options, told):
@@ -54,7 +54,7 @@ def test_refusals(name, options, told):
 
 @pytest.mark.parametrize("family", ["lcer", "ceconv"])
 def test_families_that_need_layers_of_their_own_are_refused(family):
-    with pytest.raises(ValueError, match="built as it is, without a colour group"):
+    with pytest.raises(ValueError, match=f"has no layers of .{family}."):
         build("torchvision/resnet18", "h4", family=family)
 
 
@@ -74,3 +74,11 @@ def test_its_code_is_that_of_its_library():
     assert "t3cen/libraries/torchvision.py" in files
     assert "t3cen/libraries/timm.py" not in files
     assert "t3cen/libraries/torchvision.py" not in code.parts(config | {"backbone": "resnet18"})
+
+
+def test_a_family_with_a_group_has_its_twin():
+    network = build("torchvision/resnet18", "h3", 4).eval()
+    angles = network.lifting.encode(torch.rand(1, 3, 32, 32))
+    found, moved = (network.trunk(network.lifting.lift(a)) for a in (angles, network.lifting.act(angles, (1, 0, 0))))
+    torch.testing.assert_close(moved, network.lifting.group.act(found, (1, 0, 0)), rtol=0, atol=1e-5 * float(found.abs().max()))
+    assert not torch.allclose(found, moved, atol=1e-4 * float(found.abs().max()))
