@@ -44,7 +44,7 @@ class Progress(tqdm):
         if self.is_drawn:
             super().display(msg, pos)
         elif msg is None:
-            log.info("%s", self)
+            log.info("%s", str(self))  # as it is, whenever the record is formatted
 
 
 @contextmanager
