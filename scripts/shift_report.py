@@ -1,8 +1,7 @@
 """`t3cen shift-report`, from a checkout."""
 
-import sys
-
+from t3cen.commands import enter
 from t3cen.commands.shift_report import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("shift-report", main)

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import track
 from torch.utils.data import DataLoader
 
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.data.photographs import items_of, pictures_below
 from t3cen.models.network import Network
@@ -133,4 +133,4 @@ def as_json(paths: Sequence[Path], names: Sequence[str], probabilities: Sequence
 FORMATS = {".csv": as_csv, ".json": as_json}
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("predict", main)

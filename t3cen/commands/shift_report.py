@@ -22,7 +22,7 @@ from rich.progress import track
 
 from t3cen.analysis.images import evenly
 from t3cen.analysis.shift_cost import ShiftReport, shift_report
-from t3cen.commands import parser_of
+from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.data.photographs import items_of, pictures_below
 from t3cen.models import build
@@ -181,4 +181,4 @@ def markdown(reports: Mapping[str, ShiftReport]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    enter("shift-report", main)

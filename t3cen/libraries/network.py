@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from torch import Tensor, nn
 
 from t3cen.conversion import convert
-from t3cen.models.network import Network, Normalize
+from t3cen.groups import CyclicProduct
 from t3cen.models.families import accepting
+from t3cen.models.network import Network, Normalize
 from t3cen.models.registry import LIBRARIES
 from t3cen.nn.band_limited.limit import BandLimit
 from t3cen.nn.liftings.base import Lifting
@@ -52,6 +53,7 @@ def library(name: str) -> Callable[[Make], Make]:
         def construct(
             model: str,
             family: str,
+            group: CyclicProduct,
             lifting: Lifting,
             limit: BandLimit | None,
             *,
@@ -60,12 +62,14 @@ def library(name: str) -> Callable[[Make], Make]:
             mean: Sequence[float],
             std: Sequence[float],
         ) -> Network:
-            body, group = make(model, num_classes), lifting.group
+            body = make(model, num_classes)
             if group.order > 1:
                 if family not in accepting("band_limit"):
                     known = ", ".join(accepting("band_limit"))
-                    raise ValueError(f"{name}/{model} has no layers of {family!r}; choose plain, gray, {known}, or a network of t3cen")
-                twin = convert(body, group, lifting=lifting, band_limit=limit)
+                    raise ValueError(
+                        f"{name}/{model} has no layers of {family!r}; choose plain, gray, {known}, or a network of t3cen"
+                    )
+                twin = convert(body, lifting.group, lifting=lifting, band_limit=limit)
                 body, lifting = twin.body, twin.lifting
             return LibraryNetwork(body, lifting, pool, num_classes, mean, std)
 

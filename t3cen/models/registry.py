@@ -153,6 +153,6 @@ def build(
                 f"{name} is built as its library has it: model.width=null model.recompute=false, got {width} and {recompute}"
             )
         lifting = FAMILIES[family](group, band_limit=None, **options, **own).lifting
-        return LIBRARIES[library](model, family, lifting, limit, **ending)
+        return LIBRARIES[library](model, family, group, lifting, limit, **ending)
     offered = {**vars(parts), **ending}
     return ARCHITECTURES[name](group.order, width, recompute=recompute, **offered)

@@ -76,6 +76,7 @@ def test_its_code_is_that_of_its_library():
     assert "t3cen/libraries/torchvision.py" not in code.parts(config | {"backbone": "resnet18"})
 
 
+@torch.no_grad()
 def test_a_family_with_a_group_has_its_twin():
     network = build("torchvision/resnet18", "h3", 4).eval()
     angles = network.lifting.encode(torch.rand(1, 3, 32, 32))
