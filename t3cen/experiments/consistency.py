@@ -112,7 +112,7 @@ def _check_length(content: Mapping[str, Any]) -> None:
         raise BadRecord(f"it is partial: {short}")
     trainer, data = config.get("trainer", {}), config.get("data")
     for unit, done in (("steps", steps), ("epochs", epochs)):
-        most = trainer.get(f"max_{unit}") or 0
+        most: int = trainer.get(f"max_{unit}") or 0
         if 0 < most < done:
             raise BadRecord(f"it trained {done} {unit}, of {most} in its configuration")
     images = content["data_provenance"].get("sizes", {}).get("train")
