@@ -112,12 +112,12 @@ def _check_length(content: Mapping[str, Any]) -> None:
         raise BadRecord(f"it is partial: {short}")
     trainer, data = config.get("trainer", {}), config.get("data")
     for unit, done in (("steps", steps), ("epochs", epochs)):
-        most: int = trainer.get(f"max_{unit}") or 0
+        most = trainer.get(f"max_{unit}") or 0
         if 0 < most < done:
             raise BadRecord(f"it trained {done} {unit}, of {most} in its configuration")
     images = content["data_provenance"].get("sizes", {}).get("train")
     batch = data.get("batch_size") if isinstance(data, dict) else None
-    if images and is_number(batch, int) and batch > 0 and not _partial(trainer):
+    if images and isinstance(batch, int) and batch > 0 and not _partial(trainer):
         length = math.ceil(images / batch)
         if epochs != math.ceil(steps / length):
             raise BadRecord(f"it trained {steps} steps, {length} an epoch, and says {epochs} epochs")
