@@ -6,6 +6,7 @@ import os
 import pytest
 
 from t3cen.commands import report, status, tables
+from t3cen.experiments import plain_json
 from t3cen.experiments.record import BadRecord, read
 from t3cen.results import load
 from t3cen.results.logs import rows, steps_done
@@ -27,6 +28,20 @@ BAD = {
     "list": "[]",
     "nothing": "",
 }
+
+
+REASONS = {
+    "deep": "nested", "not so deep": "nested", "huge": "5000 digits", "huge whole": "25 digits", "infinite": "not finite",
+    "twice": "'schema' twice", "half": "half of a character", "torn": "not whole JSON", "latin": "not whole JSON",
+    "nothing": "not whole JSON",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REASONS)
+def test_what_is_not_plain_json_is_refused_with_its_reason(kind, tmp_path):
+    put(tmp_path / "a.json", BAD[kind])
+    with pytest.raises(plain_json.BadFile, match=REASONS[kind]):
+        plain_json.read(tmp_path / "a.json")
 
 
 def put(path, content):
