@@ -37,14 +37,14 @@ class LightMove:
         return sum(self.gains) / 3
 
     def stands_out(self) -> bool:
-        """Whether light moves by at least a quarter of a stop and three times the noise, and gains explain half of it."""
+        """Whether light moves by a quarter of a stop and three times the noise at least, half of it by gains."""
         return self.distance >= LEAST and self.distance > 3 * self.noise and self.explained >= 0.5
 
     def __str__(self) -> str:
         red, green, blue = self.gains
         return (
-            f"{self.exposure:+.2f} stops of exposure, {red - green:+.2f} of red over green, {blue - green:+.2f} of blue over "
-            f"green; such gains explain {self.explained:.0%} of the move"
+            f"{self.exposure:+.2f} stops of exposure, {red - green:+.2f} of red over green, {blue - green:+.2f} of blue "
+            f"over green; such gains explain {self.explained:.0%} of the move"
         )
 
 

@@ -18,7 +18,8 @@ def planckian_xy(kelvin: float) -> tuple[float, float]:
     Raises:
         ValueError: a temperature outside that range.
 
-    Source: Kim et al., "Design of advanced color temperature control system for HDTV applications", 2002: cubic splines.
+    Source: Kim et al., "Design of advanced color temperature control system for HDTV
+    applications", 2002: cubic splines.
     """
     if not COLDEST <= kelvin <= HOTTEST:
         raise ValueError(f"a colour temperature must lie in [{COLDEST:.0f}, {HOTTEST:.0f}] kelvin, got {kelvin}")

@@ -1,7 +1,7 @@
-"""Test sets under other light: the unshifted test pictures with gains, exposures, illuminants, and through a whole camera.
+"""Test sets under other light: the unshifted test pictures with gains, exposures, illuminants, through a camera.
 
-Pictures are taken to hold sRGB and decoded; light is changed where it is linear; what comes out is encoded again. Only the
-camera rounds to 8 bits.
+Pictures are taken to hold sRGB and decoded; light is changed where it is linear; what comes out is encoded again.
+Only the camera rounds to 8 bits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def relight(rgb: Tensor, gains: Tensor | float) -> Tensor:
 
 @dataclass(frozen=True)
 class Gains:
-    """Red, green and blue darkened by gains of their own, each uniform in [0, `stops`] for each image; nothing is cut off."""
+    """Red, green and blue darkened by gains of their own, each uniform in [0, `stops`] for each image."""
 
     stops: float
 
@@ -52,7 +52,7 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Planckian:
-    """A radiator of a temperature uniform in `kelvin` for each image; the brightest channel is kept, so nothing is cut off."""
+    """A radiator of a temperature uniform in `kelvin` for each image; its brightest channel is kept."""
 
     kelvin: tuple[float, float] = KELVIN
 
@@ -62,7 +62,7 @@ class Planckian:
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera without white balance: an illuminant, an exposure, sensors that see each other's colours, noise, a power, 8 bits.
+    """A camera without white balance: a radiator, an exposure, crosstalk of its sensors, noise, a power, 8 bits.
 
     Attributes:
         kelvin: range of the illuminant's temperature.

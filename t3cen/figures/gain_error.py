@@ -1,4 +1,4 @@
-"""How far a gain is from a shift of the light lifting: by 8 bits at each level, and by floor and white in given images."""
+"""How far a gain is from a shift of the light lifting: by 8 bits at each level, by floor and white in images."""
 
 from __future__ import annotations
 

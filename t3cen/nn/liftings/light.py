@@ -20,22 +20,23 @@ from t3cen.turns import circle_distance
 class LightLifting(RGBLifting):
     """Image -> function on a group of light, each value the logarithm of an intensity along its double cover.
 
-    The value of a channel is `1 + log2(channel) / stops`: 0 at the floor `2^-stops` and below it, 1 at white. A gain adds to
-    it, the same for every pixel. The group says which values are lifted:
+    The value of a channel is `1 + log2(channel) / stops`: 0 at the floor `2^-stops` and below it, 1 at white. A gain
+    adds to it, the same for every pixel. The group says which values are lifted:
 
     * `RGBGroup(red, green, blue)`: those of the three channels. Any white balance and exposure is an element.
-    * `LightGroup(exposure, red_green, blue_green)`: their mean, and half of one more than the differences red - green and
-      blue - green. Exposure moves the first alone, a change of the illuminant that keeps the mean the other two.
+    * `LightGroup(exposure, red_green, blue_green)`: their mean, and half of one more than the differences red - green
+      and blue - green. Exposure moves the first alone, a change of the illuminant that keeps the mean the other two.
 
-    `lift` shows the *values*, not images: they are linear in the angle but for two kinks, so few frequencies hold them.
-    Angles are `(B, 3, H, W)`, those of the three values, in turns; `decode` makes images of them, cut off at white and floor.
+    `lift` shows the *values*, not images: they are linear in the angle but for two kinks, so few frequencies hold
+    them. Angles are `(B, 3, H, W)`, those of the three values, in turns; `decode` makes images of them, cut off at white
+    and floor.
 
     Args:
         group: one of the two; an order of 1 leaves an axis out, and its value is shown as it is.
         cover: `"triangle"`, under which alone a gain turns every pixel by the same angle.
         stops: range of the logarithm, a finite number > 0; 8 keeps what 8-bit sRGB resolves to an eighth of a stop.
-        srgb: whether images hold sRGB, decoded to linear light first. False takes stored values as they are; where they are
-            a power of the light, a gain of s stops is one of `s / gamma` stops.
+        srgb: whether images hold sRGB, decoded to linear light first. False takes stored values as they are; where they
+            are a power of the light, a gain of s stops is one of `s / gamma` stops.
 
     Raises:
         ValueError: another group or cover, `stops` out of range, `srgb` that is no bool.
@@ -59,8 +60,10 @@ class LightLifting(RGBLifting):
         self.srgb: bool = srgb
 
     def steps(self, gains: Sequence[float]) -> tuple[float, float, float]:
-        """The element, in steps of the group, that acts as gains do: `encode(image * 2**gains)` is `act(encode(image), steps)`
-        to rounding where no pixel is cut off at floor or white.
+        """The element, in steps of the group, that acts as gains do.
+
+        `encode` of the image under these gains is `act(encode(image), steps)` to rounding, where no pixel is cut off at
+        floor or white.
 
         Args:
             gains: of red, green and blue, in stops; linear light where `srgb`, else of the stored values.
