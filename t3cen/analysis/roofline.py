@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,3 +114,30 @@ def training_step(network: nn.Module, batch: int, size: int, products: str = "co
             F.cross_entropy(functional_call(network, state, (images,)), labels).backward()
     update = 7 * sum(value.numel() * value.element_size() for value in trained.values())
     return Work((*counted.operations, (update, 0)))
+
+
+def roofline_seconds(device: str, backend: str) -> Callable[[Mapping[str, Any]], float] | None:
+    """Seconds that a training step takes at least on a GPU with published peaks, in float32; None for any other device.
+
+    Args:
+        device: a part of its name, or its name a part of it.
+        backend: of the group convolution, in place of the configuration's.
+    """
+    from t3cen.training.run import make_data, make_network  # here: the rest of this file needs no data sets
+
+    found = [gpu for name, gpu in GPUS.items() if name.lower() in device.lower()]
+    if not found:
+        return None
+    known: dict[str, float] = {}
+
+    def seconds(config: Mapping[str, Any]) -> float:
+        data = make_data(config)
+        model = {**config["model"], "backend": backend}
+        images = config["data"]["batch_size"] * getattr(data.augmentation, "views", 1)
+        key = json.dumps([config["backbone"], model, data.image_size, data.num_classes, images], sort_keys=True)
+        if key not in known:
+            work = training_step(make_network({**config, "model": model}, data), images, data.image_size)
+            known[key] = work.seconds(found[0])
+        return known[key]
+
+    return seconds

@@ -19,8 +19,13 @@ from rich.table import Table as RichTable
 from t3cen.commands import enter, parser_of
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.experiments.schema import Table, get_table
+<<<<<<< HEAD
 from t3cen.results.plan import STEP_TIMES, Clock, roofline_seconds, step_times
 from t3cen.results.records import Results, load, printable
+=======
+from t3cen.results.plan import STEP_TIMES, Clock, step_times
+from t3cen.results.records import load
+>>>>>>> gpu
 from t3cen.results.states import State, state_of
 from t3cen.training.files import write_json
 
@@ -163,7 +168,11 @@ def main(arguments: list[str]) -> int:
     if options.measure:
         runs = {run.name: run for table in chosen for run in runs_of(table)}
         measure(runs.values(), options.scale, options.outputs)
-    floor = roofline_seconds(options.device, options.backend) if options.plan and options.device else None
+    floor = None
+    if options.plan and options.device:
+        from t3cen.analysis.roofline import roofline_seconds  # torch takes seconds to start
+
+        floor = roofline_seconds(options.device, options.backend)
     clock = Clock(options.scale, options.device, floor)
     results = load(options.outputs) if options.outputs.is_dir() else Results((), ())
     clock.learn(results.records)

@@ -1,7 +1,10 @@
 """How long is left: steps still to go times seconds a step, measured on one device."""
 
+<<<<<<< HEAD
 import json
 import logging
+=======
+>>>>>>> gpu
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -50,7 +53,7 @@ class Clock:
     Args:
         scale: records of other scales are not looked at.
         device: a part of the device's name; None takes every device, which mixes them.
-        floor: seconds of a step of a configuration where nothing comparable was timed (`roofline_seconds`), or None.
+        floor: seconds of a step of a configuration where nothing comparable was timed (`analysis.roofline`), or None.
     """
 
     scale: str
@@ -101,34 +104,6 @@ class Clock:
         """Hours that a run with `done` steps behind it still takes, or None where that cannot be told."""
         total, seconds = self.total_steps(run, others), self.step_seconds(run, others)
         return None if total is None or seconds is None else max(total - done, 0) * seconds / 3600
-
-
-def roofline_seconds(device: str, backend: str) -> Callable[[Mapping[str, Any]], float] | None:
-    """Seconds that a training step takes at least on a GPU with published peaks, in float32; None for any other device.
-
-    Args:
-        device: a part of its name, or its name a part of it.
-        backend: of the group convolution, in place of the configuration's.
-    """
-    from t3cen.analysis.roofline import GPUS, training_step  # here: torch takes seconds to start
-    from t3cen.training.run import make_data, make_network
-
-    found = [gpu for name, gpu in GPUS.items() if name.lower() in device.lower()]
-    if not found:
-        return None
-    known: dict[str, float] = {}
-
-    def seconds(config: Mapping[str, Any]) -> float:
-        data = make_data(config)
-        model = {**config["model"], "backend": backend}
-        images = config["data"]["batch_size"] * getattr(data.augmentation, "views", 1)
-        key = json.dumps([config["backbone"], model, data.image_size, data.num_classes, images], sort_keys=True)
-        if key not in known:
-            work = training_step(make_network({**config, "model": model}, data), images, data.image_size)
-            known[key] = work.seconds(found[0])
-        return known[key]
-
-    return seconds
 
 
 def step_times(outputs: Path) -> dict[str, dict[str, dict[str, float]]]:

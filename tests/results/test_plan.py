@@ -1,8 +1,9 @@
 import pytest
 
+from t3cen.analysis.roofline import roofline_seconds
 from t3cen.experiments import all_runs
 from t3cen.experiments.record import read
-from t3cen.results.plan import Clock, roofline_seconds, steps_of
+from t3cen.results.plan import Clock, steps_of
 
 
 def config(**trainer):
