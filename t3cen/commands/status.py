@@ -19,13 +19,8 @@ from rich.table import Table as RichTable
 from t3cen.commands import enter, parser_of
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.experiments.schema import Table, get_table
-<<<<<<< HEAD
-from t3cen.results.plan import STEP_TIMES, Clock, roofline_seconds, step_times
-from t3cen.results.records import Results, load, printable
-=======
 from t3cen.results.plan import STEP_TIMES, Clock, step_times
-from t3cen.results.records import load
->>>>>>> gpu
+from t3cen.results.records import Results, load, printable
 from t3cen.results.states import State, state_of
 from t3cen.training.files import write_json
 

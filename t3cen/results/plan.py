@@ -1,10 +1,6 @@
 """How long is left: steps still to go times seconds a step, measured on one device."""
 
-<<<<<<< HEAD
-import json
 import logging
-=======
->>>>>>> gpu
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
