@@ -144,7 +144,9 @@ def _lcer_filters(layer: nn.Module, weight: Tensor) -> Tensor:
     _check_axes(weight, 4, "LCER (out, hue * saturation * in, kh, kw)")
     orders = layer.group.orders
     if weight.shape[1] % layer.group.order:
-        raise ValueError(f"{weight.shape[1]} inputs in an LCER filter bank, a multiple of {layer.group.order} expected by {layer.group}")
+        raise ValueError(
+            f"{weight.shape[1]} inputs in an LCER filter bank, a multiple of {layer.group.order} expected by {layer.group}"
+        )
     return weight.unflatten(1, (*orders, -1)).movedim(4, 1)
 
 
