@@ -32,7 +32,7 @@ def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedP
     example = torch.rand(2, 3, *sides, generator=torch.Generator().manual_seed(0)).to(next(network.parameters()))
     free = dict.fromkeys((0, 2, 3), Dim.DYNAMIC)
     # Without this a program would ask that no side of any map become 1.
-    with tracing.patch(backed_size_oblivious=True):
+    with tracing.patch(backed_size_oblivious=True):  # type: ignore[attr-defined]
         program = torch.export.export(for_inference(network, example), (example,), dynamic_shapes=(free,))
         return program.run_decompositions(DECOMPOSITIONS)
 
