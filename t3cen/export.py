@@ -21,7 +21,7 @@ def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedP
     """The network, ready for inference (`t3cen.nn.inference`), as a `torch.export` program from `(B, 3, H, W)` to logits.
 
     B, H and W are free, from the smallest image on that the network takes. The program is made of PyTorch's own operations.
-    `torch.jit.trace` is no substitute: it keeps the sizes of its example.
+    `torch.jit.trace` of a network in evaluation mode takes other sizes too, but needs this package where it runs.
 
     Args:
         network: e.g. from `t3cen.models.build`; it is not modified.

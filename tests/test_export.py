@@ -86,3 +86,12 @@ def test_images_out_of_range_are_refused_by_the_program():
     program = export_program(network("z2cnn", "plain", "", {"width": 2}), (28, 28)).module()
     with pytest.raises(RuntimeError, match=r"RGB values must lie in \[0, 1\]"):
         program(images(1, 28, 28) + 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"band_limit": True}])
+def test_a_traced_network_takes_other_sizes(options):
+    net = network("z2cnn", "t3cen", "h3", {"width": 4, **options}).eval()
+    with torch.no_grad():
+        traced = torch.jit.trace(net, images(2, 28, 28), check_trace=False)
+        for rgb in inputs("z2cnn"):
+            assert_same(traced(rgb), net, rgb)

@@ -91,7 +91,7 @@ def build(
         backend: of the group convolution, `"auto"`, `"direct"` or `"fourier"`.
         color_space: `"hsl"` (paper) or `"hsv"` (the predecessor's code).
         width: channels of the first stage before they are divided by `sqrt(|G|)`; None is the published width.
-        pool: at the end, one of `POOLS` (`t3cen.models.pooling`): `"max"` (paper), `"mean"`, `"pixel_max"`, `"none"`.
+        pool: at the end, `"max"` over the group (paper), `"mean"`, `"pixel_max"` or `"none"` (`t3cen.models.pooling`).
         mean, std: normalisation after the lifting; CEConv takes their means over the three channels.
         lcer: further arguments of `LCERLifting`, for that family.
         light: `axes` (`"channels"` or `"illuminant"`), `stops` and `srgb` of `LightLifting`, for the family `t3cen_light`.
