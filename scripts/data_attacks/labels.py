@@ -73,7 +73,7 @@ def _where(name: str, folder: Path, rng: random.Random) -> tuple[int, int, Rewri
 
 
 def labels(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
-    names = tuple(name for name in SETS if name not in ("caltech101", "kutomadata"))  # there labels are folders
+    names = tuple(name for name in SETS if name not in ("caltech101", "folder", "kutomadata"))  # there labels are folders
     fakes = Fakes(folder, names)
     for case, name in enumerate(islice(cycle(names), cases)):
         rng = random.Random(case)

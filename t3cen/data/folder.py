@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from t3cen.data import DATA_SETS
-from t3cen.data.errors import DataError
+from t3cen.data.errors import DataError, MissingData
 from t3cen.data.fakes import MODES, photo
 from t3cen.data.files import visible
 from t3cen.data.items import Change, Crop, TestItems, TrainItems
@@ -103,9 +103,8 @@ class Folder(ColorData):
             return tuple(self.classes)
         folder = self._part(TRAIN) or self.folder
         if not folder.is_dir():
-            raise DataError(
-                f"no folder {folder.absolute()}; data.root=PATH names one that holds a folder of images for each class"
-            )
+            told = f"no folder {folder.absolute()}; data.root=PATH names one that holds a folder of images for each class"
+            raise MissingData(told, "the folder of images", str(folder.absolute()))
         found = tuple(path.name for path in visible(folder) if path.is_dir())
         if len(found) > 1:
             return found

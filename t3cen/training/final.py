@@ -54,6 +54,8 @@ def read(path: Path) -> tuple[Saved, dict[str, Tensor]]:
         FileNotFoundError: there is none.
         ValueError: it is damaged, holds more than weights and plain values, or does not say what its network is.
     """
+    if not path.is_file():
+        raise FileNotFoundError(f"no {path}; give the folder of a finished run, or its {FINAL}")
     try:
         content = sealed.load(path)
     except pickle.UnpicklingError as error:

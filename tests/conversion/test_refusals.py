@@ -144,7 +144,7 @@ def test_what_is_the_same_for_the_whole_batch_is_no_reason():
 @pytest.mark.parametrize(("changes", "said"), [
     ({"match": "depth"}, "match must be one of parameters, width, got 'depth'"),
     ({"mix": "some"}, "mix must be one of dense, grouped, all, got 'some'"),
-    ({"pool": "sum"}, "mode must be one of max, mean, got 'sum'"),
+    ({"pool": "sum"}, "pool must be one of max, mean, pixel_max, none, got 'sum'"),
     ({"group": "x4"}, "names no colour group"),
 ])  # fmt: skip
 def test_options(changes, said):

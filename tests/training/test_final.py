@@ -92,7 +92,7 @@ def test_weights_of_another_network_are_refused(made):
 
 
 def test_importing_the_package_imports_nothing_else():
-    code = "import sys, t3cen; t3cen.load; sys.exit(bool({'torch', 'numpy', 't3cen.training'} & set(sys.modules)))"
+    code = "import sys, t3cen; sys.exit(bool({'torch', 'numpy', 't3cen.training'} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", code], check=True)
     import t3cen.training.final
 

@@ -20,10 +20,11 @@ from t3cen.training.signals import Stopped
 
 def record_of(job):
     """A whole record of a job, as records.read wants it."""
-    config, test = job.config, {"error": 0.0, "correct": 1, "total": 1}
+    config, test = job.config, {"error": 0.0, "correct": 1, "total": 1, "loss": 0.5}
     named = {key: config[key] for key in ("name", "scale", "seed")}
     hashed = {"schema": 1, "config": config, "config_hash": config_hash(config)}
-    return {**named, **hashed, "metrics": {"test": {"in": test}}, "data_provenance": {"source": "fake"}}
+    length = {"steps": max(config["trainer"]["max_steps"] or 0, 0), "epochs": config["trainer"]["max_epochs"] or 0}
+    return {**named, **hashed, **length, "metrics": {"test": {"in": test}}, "data_provenance": {"source": "fake"}}
 
 
 class Recorder:
