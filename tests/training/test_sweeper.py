@@ -24,7 +24,7 @@ def record_of(job):
     named = {key: config[key] for key in ("name", "scale", "seed")}
     hashed = {"schema": 1, "config": config, "config_hash": config_hash(config)}
     length = {"steps": max(config["trainer"]["max_steps"] or 0, 0), "epochs": config["trainer"]["max_epochs"] or 0}
-    return {**named, **hashed, **length, "metrics": {"test": {"in": test}}, "data_provenance": {"source": "fake"}}
+    return {**named, **hashed, **length, "metrics": {"test": {"in": test}}, "data_provenance": {"source": "bundled"}}
 
 
 class Recorder:
