@@ -20,7 +20,6 @@ from torch.nn import functional as F
 from t3cen.models import build
 from t3cen.training.allocator import keep_freed_memory
 from t3cen.training.cost import parameters, peak_memory
-from t3cen.training.provenance import device_name
 
 MIB = 2**20
 
@@ -86,6 +85,8 @@ def measure_here(setting: Setting) -> dict[str, Any]:
     the paper read, adds the driver's few hundred MiB); on a processor it is the peak resident size less what the process held
     before the network was built.
     """
+    from t3cen.training.provenance import device_name  # here: it needs the suite
+
     if setting.threads is not None:
         torch.set_num_threads(setting.threads)
     if setting.dropped < 0 or setting.averaged < 1:
