@@ -3,9 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
+
+_CONSTANTS: dict[tuple[Hashable, ...], Tensor] = {}
+
+
+def constant(make: Callable[..., Any], *arguments: Hashable, like: Tensor) -> Tensor:
+    """The matrix `make(*arguments)` on the device of `like`; float64 if that is, else float32. It is made once."""
+    key = (make, arguments, exact(like.dtype), like.device)
+    if _has_numbers(like) and key in _CONSTANTS:
+        return _CONSTANTS[key]
+    made = torch.as_tensor(make(*arguments), dtype=exact(like.dtype), device=like.device).contiguous()
+    return _CONSTANTS.setdefault(key, made) if _has_numbers(made) else made
+
+
+def _has_numbers(t: Tensor) -> bool:
+    """Whether it is no tracer's or transform's tensor; nothing made of those is kept, and they take nothing that is."""
+    try:
+        return type(t) in (Tensor, nn.Parameter) and t.data_ptr() >= 0
+    except RuntimeError:
+        return False
+
+
+def exact(dtype: torch.dtype) -> torch.dtype:
+    """The precision of a transform: rounding before or between transforms would cost equivariance."""
+    return torch.promote_types(dtype, torch.float32)
 
 
 def along_axes(matrices: Sequence[Tensor], f: Tensor) -> Tensor:

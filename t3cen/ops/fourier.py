@@ -6,15 +6,16 @@ convolution in groups, one a product.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from t3cen.ops import transform
+from t3cen.algebra.sparse_factors import Name
 from t3cen.ops.geometry import ConvGeometry, Pair
-from t3cen.ops.operator import one_by_one, operator
+from t3cen.ops.operator import operator
 from t3cen.ops.transform import group_transform, rank
 
 
@@ -64,25 +65,6 @@ def fourier_group_conv2d(
     return fourier_conv2d(input, filters, bias, list(orders), *map(list, geometry))
 
 
-def reference(
-    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
-) -> Tensor:
-    """`fourier_conv2d` in plain differentiable operations."""
-    rows = rank(orders)
-    wide = input.to(torch.promote_types(input.dtype, filters.dtype)).flatten(2)
-    transformed = transform.reference(wide, orders, "signal", False, False).to(filters.dtype)
-    if bias is not None:
-        # A constant function on the group lives at frequency zero, which comes first.
-        bias = F.pad(bias * input.shape[1], (0, (rows - 1) * len(bias)))
-    maps = transformed.view(-1, rows * input.shape[2], *input.shape[3:])
-    groups = rows * (input.shape[2] // filters.shape[1])
-    products = F.conv2d(maps, filters, bias, stride, padding, dilation, groups)
-    by_product = products.unflatten(1, (rows, -1)).flatten(2)
-    return (
-        transform.reference(by_product, orders, "output", False, False).to(filters.dtype).unflatten(2, (-1, *products.shape[2:]))
-    )
-
-
 def _fake(
     input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
 ) -> Tensor:
@@ -90,36 +72,11 @@ def _fake(
     return filters.new_empty(*input.shape[:2], filters.shape[0] // rank(orders), *size)
 
 
-def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> tuple[Tensor, Tensor]:
-    input, filters, _, *ctx.how = inputs
-    # The input's transform, 1.25 to 1.5 times as large, is made again in the backward pass.
-    return input, filters
-
-
-def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-    to_input, to_filters, to_bias = ctx.needs_input_grad[:3]
-    found: tuple[Tensor | None, Tensor | None] = (None, None)
-    if to_input or to_filters:
-        found = fourier_conv2d_backward(gradient, *ctx.saved_tensors, *ctx.how, [to_input, to_filters])
-        found = found[0] if to_input else None, found[1] if to_filters else None
-    return *found, gradient.sum((0, 1, 3, 4)) if to_bias else None, *[None] * len(ctx.how)
-
-
-def _tangent(ctx: Any, to_input: Tensor | None, to_filters: Tensor | None, to_bias: Tensor | None, *_: None) -> Tensor:
-    input, filters = ctx.primals
-    parts = [] if to_input is None else [fourier_conv2d(to_input, filters, to_bias, *ctx.how)]
-    if to_filters is not None:
-        parts.append(fourier_conv2d(input, to_filters, None if parts else to_bias, *ctx.how))
-    if not parts:
-        parts.append(fourier_conv2d(torch.zeros_like(input), filters, to_bias, *ctx.how))
-    return sum(parts[1:], parts[0])
-
-
-def _batched(info: Any, in_dims: tuple[Any, ...], input: Tensor, filters: Tensor, *rest: Any) -> tuple[Tensor, int]:
-    if in_dims[1] is not None or in_dims[2] is not None:
-        return one_by_one(fourier_conv2d, info, in_dims, input, filters, *rest)
-    together = fourier_conv2d(input.movedim(in_dims[0], 0).flatten(0, 1), filters, *rest)
-    return together.unflatten(0, (info.batch_size, -1)), 0
+def _backward(saved: list[Any], needed: Sequence[bool], gradient: Tensor) -> list[Tensor | None]:
+    # The input's transform, 1.25 to 1.5 times as large, is made again.
+    input, filters, _, *how = saved
+    found = fourier_conv2d_backward(gradient, input, filters, *how, needed[:2]) if any(needed[:2]) else (None, None)
+    return [*found, gradient.sum((0, 1, 3, 4)) if needed[2] else None]
 
 
 def _flops(input: Any, filters: Any, bias: Any, orders: list[int], *_: Any, out_shape: Any, **__: Any) -> int:
@@ -129,61 +86,38 @@ def _flops(input: Any, filters: Any, bias: Any, orders: list[int], *_: Any, out_
     return 2 * batch * (torch.Size(filters).numel() * places + transforms)
 
 
-def _fake_backward(gradient: Tensor, input: Tensor, filters: Tensor, *how: Any) -> tuple[Tensor, Tensor]:
-    return _room(input, how[-1][0]), _room(filters, how[-1][1])
+@operator(
+    "fourier_conv2d(Tensor input, Tensor filters, Tensor? bias, int[] orders, "
+    "int[2] stride, int[2] padding, int[2] dilation) -> Tensor",
+    fake=_fake,
+    backward=_backward,
+    flops=_flops,
+)
+def fourier_conv2d(
+    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
+) -> Tensor:
+    """`fourier_group_conv2d` as an operator, for groups that are not trivial."""
+    rows = rank(orders)
+    maps = _transformed(input, orders, "signal", filters).flatten(1, 2)
+    if bias is not None:
+        # A constant function on the group lives at frequency zero, which comes first.
+        bias = F.pad(bias * input.shape[1], (0, (rows - 1) * len(bias)))
+    products = F.conv2d(maps, filters, bias, stride, padding, dilation, rows * (input.shape[2] // filters.shape[1]))
+    return _transformed(products.unflatten(1, (rows, -1)), orders, "output", filters)
 
 
-def _room(like: Tensor, needed: bool) -> Tensor:
-    """For a gradient; none is said by a tensor without entries."""
-    return like.new_empty(like.shape if needed else 0)
-
-
-def _save_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> tuple[Tensor, Tensor, Tensor]:
-    gradient, input, filters, *ctx.how, ctx.needed = inputs
-    return gradient, input, filters
-
-
-def _backward_of_backward(ctx: Any, of_input: Tensor, of_filters: Tensor) -> tuple[Tensor | None, ...]:
-    # The convolution is bilinear, so the gradients of its gradients are itself and its gradients.
-    gradient, input, filters = ctx.saved_tensors
-    to_gradient = to_input = to_filters = None
-    if ctx.needed[0]:
-        to_gradient = fourier_conv2d(of_input, filters, None, *ctx.how)
-        _, to_filters = fourier_conv2d_backward(gradient, of_input, filters, *ctx.how, [False, True])
-    if ctx.needed[1]:
-        other = fourier_conv2d(input, of_filters, None, *ctx.how)
-        to_gradient = other if to_gradient is None else to_gradient + other
-        to_input, _ = fourier_conv2d_backward(gradient, input, of_filters, *ctx.how, [True, False])
-    return to_gradient, to_input, to_filters, *[None] * (len(ctx.how) + 1)
-
-
-def _tangent_of_backward(
-    ctx: Any, of_gradient: Tensor | None, of_input: Tensor | None, of_filters: Tensor | None, *_: None
-) -> tuple[Tensor, Tensor]:
-    gradient, input, filters = ctx.primals
-    to_input, to_filters = _room(input, ctx.needed[0]).zero_(), _room(filters, ctx.needed[1]).zero_()
-    if of_gradient is not None:
-        parts = fourier_conv2d_backward(of_gradient, input, filters, *ctx.how, ctx.needed)
-        to_input, to_filters = to_input + parts[0], to_filters + parts[1]
-    if of_filters is not None and ctx.needed[0]:
-        to_input = to_input + fourier_conv2d_backward(gradient, input, of_filters, *ctx.how, [True, False])[0]
-    if of_input is not None and ctx.needed[1]:
-        to_filters = to_filters + fourier_conv2d_backward(gradient, of_input, filters, *ctx.how, [False, True])[1]
-    return to_input, to_filters
+def _fake_backward(gradient: Tensor, input: Tensor, filters: Tensor, *how: Any) -> list[Tensor]:
+    return [t.new_empty(t.shape if needed else 0) for t, needed in zip((input, filters), how[-1], strict=True)]
 
 
 def _flops_backward(gradient: Any, input: Any, filters: Any, orders: list[int], *how: Any, **_: Any) -> int:
-    needed, products = how[-1], _flops(input, filters, None, orders, out_shape=gradient)
-    return products * sum(needed)
+    return sum(how[-1]) * _flops(input, filters, None, orders, out_shape=gradient)
 
 
 @operator(
     "fourier_conv2d_backward(Tensor gradient, Tensor input, Tensor filters, int[] orders, "
     "int[2] stride, int[2] padding, int[2] dilation, bool[2] needed) -> (Tensor, Tensor)",
     fake=_fake_backward,
-    save=_save_backward,
-    backward=_backward_of_backward,
-    tangent=_tangent_of_backward,
     flops=_flops_backward,
 )
 def fourier_conv2d_backward(
@@ -197,43 +131,18 @@ def fourier_conv2d_backward(
     needed: tuple[bool, bool],
 ) -> tuple[Tensor, Tensor]:
     """Gradients of the input and the filters of `fourier_conv2d`; one that is not needed has no entries."""
-    rows = rank(orders)
-    at_products = transform.reference(gradient.flatten(2), orders, "output", True, False).to(filters.dtype)
-    wide = input.to(torch.promote_types(input.dtype, filters.dtype)).flatten(2)
-    transformed = transform.reference(wide, orders, "signal", False, False).to(filters.dtype)
-    to_maps, to_filters, _ = torch.ops.aten.convolution_backward(
-        at_products.view(len(gradient), -1, *gradient.shape[3:]),
-        transformed.view(len(input), -1, *input.shape[3:]),
-        filters,
-        None,
-        stride,
-        padding,
-        dilation,
-        False,
-        [0, 0],
-        rows * (input.shape[2] // filters.shape[1]),
-        [*needed, False],
-    )
-    to_input = _room(input, False)
+    transformed = _transformed(input, orders, "signal", filters)
+    groups = transformed.shape[1] * (input.shape[2] // filters.shape[1])
+    at_products = _transformed(gradient, orders, "output", filters, transposed=True).flatten(1, 2)
+    how = (stride, padding, dilation, False, [0, 0], groups, [*needed, False])
+    to_maps, to_filters, _ = torch.ops.aten.convolution_backward(at_products, transformed.flatten(1, 2), filters, None, *how)
+    to_input = input.new_empty(0)
     if needed[0]:
-        to_input = (
-            transform.reference(to_maps.view(*transformed.shape), orders, "signal", True, False).to(input.dtype).view(input.shape)
-        )
-    return to_input, to_filters if needed[1] else _room(filters, False)
+        to_input = _transformed(to_maps.view(transformed.shape), orders, "signal", input, transposed=True)
+    return to_input, to_filters if needed[1] else filters.new_empty(0)
 
 
-@operator(
-    "fourier_conv2d(Tensor input, Tensor filters, Tensor? bias, int[] orders, "
-    "int[2] stride, int[2] padding, int[2] dilation) -> Tensor",
-    fake=_fake,
-    save=_save,
-    backward=_backward,
-    tangent=_tangent,
-    batched=_batched,
-    flops=_flops,
-)
-def fourier_conv2d(
-    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
-) -> Tensor:
-    """`fourier_group_conv2d` as an operator, for groups that are not trivial."""
-    return reference(input, filters, bias, orders, stride, padding, dilation)
+def _transformed(f: Tensor, orders: list[int], name: Name, like: Tensor, transposed: bool = False) -> Tensor:
+    """`(B, G, C, H, W)` to `(B, R, C, H, W)`, or back, in the precision of `like`."""
+    wide = f.to(torch.promote_types(f.dtype, like.dtype)).flatten(2)
+    return group_transform.plain(wide, orders, name, transposed, False).to(like.dtype).unflatten(2, f.shape[2:])

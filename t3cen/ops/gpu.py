@@ -16,10 +16,11 @@ from torch.nn import functional as F
 
 import t3cen.ops.fourier  # noqa: F401  its operators are given kernels here
 from t3cen.algebra.sparse_factors import Name
+from t3cen.ops.axes import exact
 from t3cen.ops.devices import measured
 from t3cen.ops.geometry import ConvGeometry, Pair
-from t3cen.ops.operator import DECOMPOSITIONS, Kernel, kernel_for
-from t3cen.ops.transform import exact, matrix, rank
+from t3cen.ops.operator import DECOMPOSITIONS, Function, kernel_for
+from t3cen.ops.transform import matrix, rank
 
 CHUNK_BYTES = 64 * 2**20
 """Of the windows that are held at once: about the second-level cache of an L40 (96 MiB) or an H100 (50 MiB)."""
@@ -135,7 +136,7 @@ def _multiply(left: Tensor, right: Tensor) -> Tensor:
         return left @ right
 
 
-def _chosen(name: str, kernel: Kernel) -> Kernel:
+def _chosen(name: str, kernel: Function) -> Function:
     """The kernel, or the operator in PyTorch's own operations, as was measured of the device."""
     plain = DECOMPOSITIONS[getattr(torch.ops.t3cen, name).default]
 

@@ -16,59 +16,47 @@ from torch.utils.flop_counter import register_flop_formula
 NAMESPACE = "t3cen"
 _LIBRARY = Library(NAMESPACE, "DEF")
 
-Kernel = Callable[..., Any]
-DECOMPOSITIONS: dict[Any, Kernel] = {}
+Function = Callable[..., Any]
+DECOMPOSITIONS: dict[Any, Function] = {}
 """Of every operator, the same in PyTorch's own operations: for programs that run where this package is not installed."""
 
 
 def operator(
     schema: str,
     *,
-    fake: Kernel,
-    save: Callable[[Any, tuple[Any, ...], Any], Sequence[Tensor | None]],
-    backward: Kernel,
-    tangent: Kernel,
-    batched: Kernel | None = None,
-    flops: Kernel | None = None,
-    plain: Kernel | None = None,
-) -> Callable[[Kernel], Kernel]:
-    """Register a kernel for every device, and return the differentiable function that layers call.
+    fake: Function | None = None,
+    save: Function = lambda arguments, results: arguments,
+    backward: Function | None = None,
+    constants: int = 0,
+    flops: Function | None = None,
+    kernel: Function | None = None,
+) -> Callable[[Function], Function]:
+    """Register a function in PyTorch's own operations as an operator, and return the differentiable function that layers call.
 
-    A device may have a kernel of its own (`kernel_for`). Under `torch.compile` and `torch.export` the operator is one node of the
-    graph; to profilers it is one event, to `FlopCounterMode` what `flops` says.
+    The function itself stays as `plain` of what is returned, and what runs on any device as `kernel`. What is not said follows
+    from the function: shapes from a run on fake tensors, gradients of any order from its own. A tangent is the transpose of the
+    gradient, and batches run entry by entry. A device may have a kernel of its own (`kernel_for`).
+    Under `torch.compile` and `torch.export` the operator is one node of the graph; to profilers it is one event, to
+    `FlopCounterMode` what `flops` says.
 
     Args:
         schema: name, arguments and results, as in `torch.library`.
         fake: the result's shape and dtype, as an empty tensor, from the same arguments.
-        save: notes on a context what the rules below need, but for the tensors, which it returns.
-        backward: `(ctx, *gradients)` to one gradient an argument; itself differentiable.
-        tangent: `(ctx, *tangents)` to the tangent of the result; the tensors that `save` returned are in `ctx.primals`.
-        batched: the rule of `torch.vmap`, `(info, in_dims, *arguments)` to results and their axes; None runs the entries of the
-            batch one after the other.
+        save: from arguments and results to what `backward` needs.
+        backward: `(saved, needed, *gradients)` to the gradients of the arguments, those that are `needed` at least, and of the
+            first ones at least; itself differentiable, and linear in the gradients.
+        constants: how many results, the last ones, have no gradient.
         flops: from shapes, twice the multiply-accumulates.
-        plain: the same in PyTorch's own operations for inputs of any size; None where the kernel is that.
+        kernel: from the function to the same for any device, faster or in less memory.
     """
     name = schema.partition("(")[0]
 
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        tensors = save(ctx, inputs, output)
-        ctx.save_for_backward(*tensors)
-        # Tangents are asked for at once, while the caller holds the arguments. A strong reference would keep them through
-        # activation checkpointing.
-        ctx.references = [None if t is None else weakref.ref(t) for t in tensors]
-
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        ctx.primals = [None if t is None else t() for t in ctx.references]
-        try:
-            return tangent(ctx, *tangents)
-        finally:
-            del ctx.primals
-
-    def register(kernel: Kernel) -> Kernel:
+    def register(plain: Function) -> Function:
         _LIBRARY.define(schema)
-        _LIBRARY.impl(name, _in_own_precision(kernel), "CompositeExplicitAutograd")
+        default = kernel(plain) if kernel else plain
+        _LIBRARY.impl(name, _as_kernel(default), "CompositeExplicitAutograd")
         op = getattr(torch.ops.t3cen, name).default
-        DECOMPOSITIONS[op] = plain or kernel
+        DECOMPOSITIONS[op] = plain
 
         def forward(*args: Any) -> Any:
             return op(*args)
@@ -79,22 +67,76 @@ def operator(
             # Compilers take an operator that has a gradient; torch.func and forward mode need a Function around it.
             return op(*args) if torch.compiler.is_compiling() else function.apply(*args)  # type: ignore[attr-defined]
 
-        rule = batched or functools.partial(one_by_one, call)
-        rules = {"forward": forward, "setup_context": setup_context, "backward": backward, "jvp": jvp, "vmap": rule}
+        rules = {"forward": forward, **_rules(save, backward or functools.partial(_gradients, plain), constants)}
+        rules["vmap"] = functools.partial(_one_by_one, call)
         function = type(name, (torch.autograd.Function,), {key: staticmethod(value) for key, value in rules.items()})
         qualified = f"{NAMESPACE}::{name}"
-        torch.library.register_fake(qualified, _on_one_device(name, fake), lib=_LIBRARY)
-        torch.library.register_autograd(qualified, backward, setup_context=setup_context, lib=_LIBRARY)
-        torch.library.register_vmap(qualified, rule, lib=_LIBRARY)
+        torch.library.register_fake(qualified, _on_one_device(name, fake or default), lib=_LIBRARY)
+        torch.library.register_autograd(qualified, rules["backward"], setup_context=rules["setup_context"], lib=_LIBRARY)
+        torch.library.register_vmap(qualified, rules["vmap"], lib=_LIBRARY)
         if flops is not None:
             register_flop_formula(op.overloadpacket, get_raw=False)(flops)
-        call.__doc__, call.__name__ = kernel.__doc__, name
+        call.plain, call.kernel = plain, default  # type: ignore[attr-defined]
+        call.__doc__, call.__name__ = plain.__doc__, name
         return call
 
     return register
 
 
-def _on_one_device(name: str, fake: Kernel) -> Kernel:
+def _rules(save: Function, gradients: Function, constants: int) -> dict[str, Function]:
+    """Those of an `autograd.Function`."""
+
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        saved = save(inputs, output)
+        tensors = [value if isinstance(value, Tensor) else None for value in saved]
+        ctx.save_for_backward(*tensors)
+        ctx.others = [None if isinstance(value, Tensor) else value for value in saved]
+        # Tangents are asked for at once, while the caller holds the arguments. A strong reference would keep them through
+        # activation checkpointing.
+        ctx.references = [None if t is None else weakref.ref(t) for t in tensors]
+        outputs = output if isinstance(output, tuple) else (output,)
+        ctx.mark_non_differentiable(*outputs[len(outputs) - constants :])
+        ctx.results = [(t.shape, {"dtype": t.dtype, "device": t.device}) for t in outputs]
+
+    def together(tensors: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        return [other if tensor is None else tensor for tensor, other in zip(tensors, others, strict=True)]
+
+    def backward(ctx: Any, *of_results: Tensor) -> Any:
+        made = gradients(together(ctx.saved_tensors, ctx.others), ctx.needs_input_grad, *of_results)
+        needed = [*made, *[None] * (len(ctx.needs_input_grad) - len(made))]
+        return tuple(t if wanted else None for t, wanted in zip(needed, ctx.needs_input_grad, strict=True))
+
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        saved = together([None if t is None else t() for t in ctx.references], ctx.others)
+        needed = [t is not None for t in tangents]
+
+        def transposed(*of_results: Tensor) -> tuple[Tensor, ...]:
+            made = gradients(saved, needed, *of_results)
+            return tuple(t for t, wanted in zip(made, needed, strict=False) if wanted)
+
+        zeros = [torch.zeros(shape, **kind) for shape, kind in ctx.results]
+        _, transpose = torch.func.vjp(transposed, *zeros)
+        made = transpose(tuple(t for t in tangents if t is not None))
+        made = [*made[: len(made) - constants], *[None] * constants]
+        return made[0] if len(made) == 1 else tuple(made)
+
+    return {"setup_context": setup_context, "backward": backward, "jvp": jvp}
+
+
+def _gradients(plain: Function, arguments: Sequence[Any], needed: Sequence[bool], *of_results: Tensor) -> list[Tensor | None]:
+    """Those of a function in PyTorch's own operations."""
+    places = [place for place, wanted in enumerate(needed) if wanted]
+
+    def of_needed(*tensors: Tensor) -> Any:
+        given = dict(zip(places, tensors, strict=True))
+        return plain(*(given.get(place, argument) for place, argument in enumerate(arguments)))
+
+    _, pull = torch.func.vjp(of_needed, *(arguments[place] for place in places))
+    made = dict(zip(places, pull(of_results[0] if len(of_results) == 1 else of_results), strict=True))
+    return [made.get(place) for place in range(len(arguments))]
+
+
+def _on_one_device(name: str, fake: Function) -> Function:
     """The rule, for tensors that a kernel can take together."""
 
     @functools.wraps(fake)
@@ -107,31 +149,33 @@ def _on_one_device(name: str, fake: Kernel) -> Kernel:
     return checked
 
 
-def kernel_for(device: str, name: str, kernel: Kernel) -> None:
+def kernel_for(device: str, name: str, kernel: Function) -> None:
     """Give an operator a kernel of its own on a device, `"CPU"` or `"CUDA"`."""
-    _LIBRARY.impl(name, _in_own_precision(kernel), device)
+    _LIBRARY.impl(name, _as_kernel(kernel), device)
 
 
-def _in_own_precision(kernel: Kernel) -> Kernel:
-    """The kernel out of reach of an autocast, which would round what is inside."""
+def _as_kernel(function: Function) -> Function:
+    """The function out of reach of an autocast, which would round what is inside; its results are no views, for those cannot be
+    changed in place."""
 
-    @functools.wraps(kernel)
+    @functools.wraps(function)
     def run(*args: Any) -> Any:
         device = args[0].device.type
         if not torch.is_autocast_enabled(device):
-            return kernel(*args)
-        with torch.autocast(device, enabled=False):
-            return kernel(*args)
+            made = function(*args)
+        else:
+            with torch.autocast(device, enabled=False):
+                made = function(*args)
+        return _own(made) if isinstance(made, Tensor) else tuple(map(_own, made))
 
     return run
 
 
-def as_own(result: Tensor) -> Tensor:
-    """A kernel's result that may be a view, as a tensor of its own: autograd forbids changes in place of an operator's views."""
-    return result.new_empty(0).set_(result.untyped_storage(), result.storage_offset(), result.shape, result.stride())
+def _own(t: Tensor) -> Tensor:
+    return t.new_empty(0).set_(t.untyped_storage(), t.storage_offset(), t.shape, t.stride()) if t._is_view() else t
 
 
-def one_by_one(call: Kernel, info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:
+def _one_by_one(call: Function, info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:
     """The rule of `torch.vmap` for any function of tensors: the entries of the batch one after the other."""
     outputs = [
         call(*(a.select(dim, i) if isinstance(dim, int) else a for a, dim in zip(args, in_dims, strict=True)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,27 +13,12 @@ from t3cen.ops.operator import kernel_for, operator
 TOLERANCE = 1e-5  # resizing and colour conversion leave values a few rounding errors outside [0, 1]
 
 
-def _save(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> tuple[Tensor]:
-    return inputs
+def _backward(saved: list[Tensor], needed: Sequence[bool], gradient: Tensor) -> list[Tensor]:
+    (image,) = saved
+    return [gradient.masked_fill((image < 0) | (image > 1), 0)]
 
 
-def _inside(tensors: Sequence[Tensor], of: Tensor) -> Tensor:
-    (image,) = tensors
-    return of.masked_fill((image < 0) | (image > 1), 0)
-
-
-def _batched(info: Any, in_dims: tuple[int], image: Tensor) -> tuple[Tensor, int]:
-    return unit_range(image), in_dims[0]
-
-
-@operator(
-    "unit_range(Tensor image) -> Tensor",
-    fake=torch.empty_like,
-    save=_save,
-    backward=lambda ctx, gradient: _inside(ctx.saved_tensors, gradient),
-    tangent=lambda ctx, tangent: _inside(ctx.primals, tangent),
-    batched=_batched,
-)
+@operator("unit_range(Tensor image) -> Tensor", fake=torch.empty_like, backward=_backward)
 def unit_range(image: Tensor) -> Tensor:
     """The image, rounding errors outside [0, 1] clipped.
 

@@ -7,10 +7,10 @@ import torch
 from t3cen.algebra.band import fine_orders
 from t3cen.groups import CyclicProduct
 from t3cen.nn import Project
-from t3cen.ops import band_limited_relu, cells, kernels, relu
+from t3cen.ops import band_limited_relu, kernels, relu
 from t3cen.ops.cpu import columns
 from t3cen.ops.cpu.relu import CellAverage
-from t3cen.ops.relu import band_limited_relu_backward, reference, reference_backward
+from t3cen.ops.relu import band_limited_relu_backward
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*torch.jit.script.* is deprecated"),  # of functorch itself
@@ -29,15 +29,15 @@ def test_an_average_is_that_of_many_values_along_the_piece():
     values[0, 2:4] = 0
     places = (torch.arange(20000, dtype=torch.float64) + 0.5) / 20000
     along = torch.lerp(values[..., None], values.roll(-1, 1)[..., None], places)
-    torch.testing.assert_close(cells.averages(values, (7,)), along.relu().mean(-1), rtol=0, atol=1e-8)
+    torch.testing.assert_close(relu.averages(values, (7,)), along.relu().mean(-1), rtol=0, atol=1e-8)
 
 
 def test_on_two_axes_both_diagonals_of_a_cell_are_averaged():
     grid = torch.randn(3, 4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    got = cells.averages(grid[None, None], (1, 3, 4))[0, 0]
+    got = relu.averages(grid[None, None], (1, 3, 4))[0, 0]
     for row, column in np.ndindex(3, 4):
         corners = [grid[(row + i) % 3, (column + j) % 4] for i, j in ((0, 0), (1, 1), (0, 1), (1, 0))]
-        pairs = [cells.averages(torch.stack(pair)[None], (2,))[0, 0] for pair in (corners[:2], corners[2:])]
+        pairs = [relu.averages(torch.stack(pair)[None], (2,))[0, 0] for pair in (corners[:2], corners[2:])]
         torch.testing.assert_close(got[row, column], sum(pairs) / 2)
 
 
@@ -45,11 +45,11 @@ def test_on_two_axes_both_diagonals_of_a_cell_are_averaged():
 def test_of_nothing_it_is_nothing_and_no_sum_with_a_tiny_number_keeps_it_so(dtype):
     """An optimiser may drop `+ tiny`; a bound it may not."""
     f = torch.zeros(1, 3, 2, 2, 2, dtype=dtype, requires_grad=True)
-    out = reference(f, (3,), 3)
+    out = band_limited_relu.plain(f, (3,), 3)
     out.sum().backward()
     assert not out.any()
     assert not f.grad.any()
-    graph = torch.fx.experimental.proxy_tensor.make_fx(lambda f: reference(f, (3,), 3))(f.detach()).graph
+    graph = torch.fx.experimental.proxy_tensor.make_fx(lambda f: band_limited_relu.plain(f, (3,), 3))(f.detach()).graph
     added = [node.args for node in graph.nodes if node.target == torch.ops.aten.add.Tensor]
     assert added
     assert not any(isinstance(arg, float) for args in added for arg in args)
@@ -69,7 +69,7 @@ def test_compiled_equals_plain_operations_forwards_and_backwards(orders, points,
     gradient = torch.randn(f.shape, dtype=dtype, generator=torch.Generator().manual_seed(1))
     for backward in (False, True):
         assert columns.compiled(CellAverage(tuple(orders), points, backward), dtype) is not None
-    got, want = band_limited_relu(f, orders, points), reference(f, orders, points)
+    got, want = band_limited_relu(f, orders, points), band_limited_relu.plain(f, orders, points)
     scale = float(want.detach().abs().max())
     torch.testing.assert_close(got, want, rtol=0, atol=tolerance * scale)
     of_got, of_want = (torch.autograd.grad(out, f, gradient)[0] for out in (got, want))
@@ -81,17 +81,17 @@ def test_compiled_equals_plain_operations_forwards_and_backwards(orders, points,
 def test_a_few_images_at_a_time(orders, points, images, monkeypatch):
     f = function(orders)
     f = torch.cat((f, 2 - f))
-    monkeypatch.setattr(relu, "CPU_PIECE", images * np.prod(fine_orders(orders, points)) * f[0, 0].numel())
+    monkeypatch.setattr(relu, "CPU_PIECE", int(images * np.prod(fine_orders(orders, points))) * f[0, 0].numel())
     gradient = torch.linspace(-1, 1, f.numel(), dtype=f.dtype).view_as(f)
     kernels.use("off")
     try:
-        torch.testing.assert_close(band_limited_relu(f, orders, points), reference(f, orders, points))
+        torch.testing.assert_close(band_limited_relu(f, orders, points), band_limited_relu.plain(f, orders, points))
         got = band_limited_relu_backward(gradient, f, orders, points)
     finally:
         kernels.use("auto")
-    (want,) = torch.autograd.grad(reference(f.requires_grad_(), orders, points), f, gradient)
+    (want,) = torch.autograd.grad(band_limited_relu.plain(f.requires_grad_(), orders, points), f, gradient)
     torch.testing.assert_close(got, want)
-    torch.testing.assert_close(got, reference_backward(gradient, f, orders, points))
+    torch.testing.assert_close(got, band_limited_relu_backward.plain(gradient, f, orders, points))
 
 
 @pytest.mark.parametrize("mode", ["on", "off"])
@@ -122,7 +122,7 @@ def test_torch_func():
     torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(f), each)
     small = f[0, :, :1, :1, :1]
     hessian = torch.func.hessian(lambda one: (band_limited_relu(one[None], (5,), 3)[0]).square().sum())(small)
-    plain = torch.func.hessian(lambda one: (reference(one[None], (5,), 3)[0]).square().sum())(small)
+    plain = torch.func.hessian(lambda one: (band_limited_relu.plain(one[None], (5,), 3)[0]).square().sum())(small)
     torch.testing.assert_close(hessian, plain)
     assert hessian.any()
 
@@ -131,7 +131,7 @@ def test_the_largest_program_that_is_compiled(compiled):
     assert CellAverage((3, 3, 3), 3, True).routine().additions <= CellAverage.most_additions
     assert columns.compiled(CellAverage((5, 5, 5), 3), torch.float32) is None
     f = torch.randn(1, 125, 2, 4, 4)
-    torch.testing.assert_close(band_limited_relu(f, (5, 5, 5), 3), reference(f, (5, 5, 5), 3))
+    torch.testing.assert_close(band_limited_relu(f, (5, 5, 5), 3), band_limited_relu.plain(f, (5, 5, 5), 3))
 
 
 def test_gradient_from_another_layout_and_in_half_precision(compiled):
@@ -139,7 +139,7 @@ def test_gradient_from_another_layout_and_in_half_precision(compiled):
     strided = f.transpose(-1, -2).contiguous().transpose(-1, -2).requires_grad_()
     band_limited_relu(strided, (5,), 3).sum().backward()  # the gradient of a sum has strides of 0
     straight = f.clone().requires_grad_()
-    reference(straight, (5,), 3).sum().backward()
+    band_limited_relu.plain(straight, (5,), 3).sum().backward()
     torch.testing.assert_close(strided.grad, straight.grad)
     half, single = (f.bfloat16().to(dtype).requires_grad_() for dtype in (torch.bfloat16, torch.float32))
     out = band_limited_relu(half, (5,), 3)

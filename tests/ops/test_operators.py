@@ -39,8 +39,8 @@ SAMPLES = {
     "group_transform": [(numbers(2, 3, 5), ORDERS, "signal", False, first) for first in (False, True)],
     "fourier_conv2d": [(numbers(1, 3, 2, 3, 3), FILTERS, bias, ORDERS, *PLANE) for bias in (None, numbers(2))],
     "fourier_conv2d_backward": [
-        (numbers(1, 3, 2, 3, 3), numbers(1, 3, 2, 3, 3), FILTERS, ORDERS, *PLANE, needed)
-        for needed in ([True, True], [False, True], [True, False])
+        (numbers(1, 3, 2, 3, 3), numbers(1, 3, 2, 3, 3).requires_grad_(needed[1]), FILTERS, ORDERS, *PLANE, needed)
+        for needed in ([True, True], [False, True], [True, False])  # that of the filters alone depends on the input
     ],
 }
 SAMPLES |= {

@@ -25,7 +25,7 @@ def _forward(
     """`ops.norm.batch_norm_act`."""
     code = _code_for(maps, weight, bias, shortcut)
     if code is None:
-        return norm.kernel(maps, weight, bias, shortcut, eps, relu)
+        return norm.batch_norm_act.kernel(maps, weight, bias, shortcut, eps, relu)
     out, (mean, variance) = torch.empty_like(maps), (maps.new_empty(maps.shape[-3], dtype=torch.float64) for _ in range(2))
     ending = _SUMMED if shortcut is not None else _RELU if relu else _PLAIN
     places = {"maps": maps, "weight": weight, "bias": bias, "shortcut": shortcut, "out": out, "mean": mean, "variance": variance}
@@ -47,7 +47,7 @@ def _backward(
     """`ops.norm.batch_norm_act_backward`."""
     code = _code_for(maps, weight, bias, result)
     if code is None or gradient.dtype != maps.dtype:
-        return norm.kernel_backward(gradient, maps, weight, bias, mean, variance, result, eps, relu)
+        return norm.batch_norm_act_backward.kernel(gradient, maps, weight, bias, mean, variance, result, eps, relu)
     to_maps, to_shortcut = torch.empty_like(maps), maps.new_empty(0) if result is None else torch.empty_like(maps)
     to_weight, to_bias = (maps.new_empty(maps.shape[-3]) for _ in range(2))
     ending = _SUMMED if result is not None else _RELU if relu else _PLAIN

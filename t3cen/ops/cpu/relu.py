@@ -13,10 +13,10 @@ from torch import Tensor
 from t3cen.algebra.band import fine_orders, interpolation, mean_projection
 from t3cen.algebra.bilinear import Matrix, snap
 from t3cen.algebra.sparse_factors import Stage, beside
-from t3cen.ops import cells, relu
+from t3cen.ops import relu
+from t3cen.ops.axes import exact
 from t3cen.ops.cpu import columns, straight_line
 from t3cen.ops.operator import kernel_for
-from t3cen.ops.transform import exact
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CellAverage:
 
     def routine(self) -> columns.Routine:
         fine = fine_orders(self.orders, self.points)
-        size, entries, corners = math.prod(self.orders), math.prod(fine), cells.corners(fine)
+        size, entries, corners = math.prod(self.orders), math.prod(fine), relu.corners(fine)
         up = _stage([interpolation(n, q) for n, q in zip(self.orders, fine, strict=True)])
         down = _stage([mean_projection(n, q) for n, q in zip(self.orders, fine, strict=True)])
         down[-1] = down[-1] / (2 * len(corners))  # two for the triangle's area
@@ -61,7 +61,7 @@ class CellAverage:
 
 _PIECE = [
     "    const vector a = p[starts[c][j]], b = p[ends[c][j]], s = positive(a) + positive(b);",
-    f"    const vector r = s / (s + s - (a + b) + (scalar){cells.TINY!r});",
+    f"    const vector r = s / (s + s - (a + b) + (scalar){relu.TINY!r});",
 ]
 _FORWARD = ["    m[j] += s * r;"]
 _BACKWARD = [
@@ -95,12 +95,12 @@ def _table(name: str, rows: list[list[int]]) -> str:
 
 def _band_limited_relu(f: Tensor, orders: list[int], points: int) -> Tensor:
     kernel = columns.compiled(CellAverage(tuple(orders), points), exact(f.dtype))
-    return relu.in_pieces(f, orders, points) if kernel is None else _by_columns(kernel, f)
+    return _by_columns(kernel, f) if kernel else relu.band_limited_relu.kernel(f, orders, points)
 
 
 def _band_limited_relu_backward(gradient: Tensor, f: Tensor, orders: list[int], points: int) -> Tensor:
     kernel = columns.compiled(CellAverage(tuple(orders), points, True), exact(f.dtype))
-    return relu.in_pieces_backward(gradient, f, orders, points) if kernel is None else _by_columns(kernel, f, gradient)
+    return _by_columns(kernel, f, gradient) if kernel else relu.band_limited_relu_backward.kernel(gradient, f, orders, points)
 
 
 def _by_columns(kernel: columns.Kernel, f: Tensor, gradient: Tensor | None = None) -> Tensor:

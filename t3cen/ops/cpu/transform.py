@@ -9,6 +9,7 @@ from torch import Tensor
 
 from t3cen.algebra.sparse_factors import Name, stages
 from t3cen.ops import transform
+from t3cen.ops.axes import exact
 from t3cen.ops.cpu import columns, straight_line
 from t3cen.ops.operator import kernel_for
 
@@ -38,10 +39,10 @@ class Transform:
 
 def apply(f: Tensor, orders: list[int], name: Name, transposed: bool, out: Tensor | None = None) -> Tensor:
     """A matrix along the group axis of `(B, G, N)`, N large; written to `out` if there is one, `(B, R, N)` of any precision."""
-    f = f.to(transform.exact(f.dtype))
+    f = f.to(exact(f.dtype))
     kernel = columns.compiled(Transform(tuple(orders), name, transposed), f.dtype) if f[:1].numel() >= LEAST_SIZE else None
     if kernel is None:
-        made = transform.reference(f, orders, name, transposed, False)
+        made = transform.group_transform.plain(f, orders, name, transposed, False)
         return made if out is None else out.copy_(made)
     if out is None or (out.dtype == f.dtype and out.stride(2) == 1):
         return kernel(f, out)
@@ -52,7 +53,7 @@ def _group_transform(f: Tensor, orders: list[int], name: Name, transposed: bool,
     """`ops.transform.group_transform`: one function of many numbers, or many of few as filters are."""
     if not rows_first and f[:1].numel() >= LEAST_SIZE:
         return apply(f, orders, name, transposed)
-    f = f.to(transform.exact(f.dtype))
+    f = f.to(exact(f.dtype))
     many, _, count = f.shape
     kernel = None
     if count >= LEAST_COUNT and f.numel() >= LEAST_SIZE:
