@@ -13,24 +13,22 @@ from t3cen.ops.cpu import build
 from t3cen.ops.cpu.conv import Shape, choose
 
 BOTH = (True, True)
-LANES = choose(Shape(1, 8, 8, 1, 8, 8, 3, 1), packed=True).lanes
+LANES = choose(Shape(1, 8, 8, 1, 8, 8, 1), packed=True).lanes
 SHAPES = [
     # Few channels, along the rows: two vectors of a row, one and the next row's, a block that is not full.
-    Shape(3, 8, 8, 2, 4, 32, 3, 1),
-    Shape(3, 3, 5, 2, 6, 16, 3, 1),
+    Shape(3, 8, 8, 2, 4, 32, 1),
+    Shape(3, 3, 5, 2, 6, 16, 1),
     # Winograd: channels that fill vectors and panels or not, tiles that hang over, one place, many images, long rows.
-    Shape(3, 16, 16, 2, 8, 8, 3, 1),
-    Shape(2, 9, 31, 3, 7, 5, 3, 1),
-    Shape(2, 33, 17, 3, 13, 1, 3, 1),
-    Shape(5, 64, 70, 2, 2, 33, 3, 1),
-    Shape(1, 70, 64, 40, 4, 4, 3, 1),
-    Shape(2, 20, 100, 1, 1, 1, 3, 1),
-    # Every second place, and 1x1.
-    Shape(3, 16, 32, 2, 8, 8, 3, 2),
-    Shape(2, 33, 70, 3, 7, 5, 3, 2),
-    Shape(1, 100, 9, 1, 1, 1, 3, 2),
-    Shape(3, 16, 32, 2, 8, 8, 1, 1),
-    Shape(2, 70, 33, 3, 7, 5, 1, 1),
+    Shape(3, 16, 16, 2, 8, 8, 1),
+    Shape(2, 9, 31, 3, 7, 5, 1),
+    Shape(2, 33, 17, 3, 13, 1, 1),
+    Shape(5, 64, 70, 2, 2, 33, 1),
+    Shape(1, 70, 64, 40, 4, 4, 1),
+    Shape(2, 20, 100, 1, 1, 1, 1),
+    # Every second place.
+    Shape(3, 16, 32, 2, 8, 8, 2),
+    Shape(2, 33, 70, 3, 7, 5, 2),
+    Shape(1, 100, 9, 1, 1, 1, 2),
 ]
 
 
@@ -45,7 +43,7 @@ def compiled():
 def tensors(shape):
     generator = torch.Generator().manual_seed(0)
     maps = torch.randn(shape.batch, shape.groups * shape.inputs, shape.height, shape.width, generator=generator)
-    filters = torch.randn(shape.groups * shape.outputs, shape.inputs, shape.kernel, shape.kernel, generator=generator)
+    filters = torch.randn(shape.groups * shape.outputs, shape.inputs, 3, 3, generator=generator)
     return choose(shape, packed=True), maps, filters
 
 
@@ -53,7 +51,7 @@ def errors(shape):
     """Largest errors of the result, with filters and packed filters, and of the gradients, over their largest values."""
     compiled, maps, filters = tensors(shape)
     exact = [t.double().requires_grad_() for t in (maps, filters)]
-    want = F.conv2d(*exact, None, shape.stride, shape.kernel // 2, 1, shape.groups)
+    want = F.conv2d(*exact, None, shape.stride, 1, 1, shape.groups)
     gradient = torch.randn(want.shape, generator=torch.Generator().manual_seed(1))
     wants = [want, want, *torch.autograd.grad(want, exact, gradient.double())]
     packed = compiled.pack(filters, shape.groups)
@@ -71,15 +69,13 @@ def test_equals_pytorch_forwards_and_backwards(shape):
 @pytest.mark.parametrize(
     ("shape", "taken"),
     [
-        (Shape(3, 8, 8, 2, 32, 32, 3, 1), True),
-        (Shape(3, 8, 8, 2, 33, 33, 3, 1), LANES < 16),
-        (Shape(3, LANES // 2, 100, 2, 32, 33, 3, 1), LANES < 16),
-        (Shape(3, LANES // 2 + 1, 100, 2, 32, 33, 3, 1), True),
-        (Shape(3, LANES // 2, 100, 2, 32, 32, 3, 2), False),
-        (Shape(3, LANES // 2 + 1, 100, 2, 32, 32, 3, 2), True),
-        (Shape(3, 64, 64, 1, 4, 4, 3, 1), True),
-        (Shape(3, 9, 100, 2, 32, 32, 1, 1), True),
-        (Shape(3, 40, 40, 2, 32, 32, 1, 1), LANES < 16),
+        (Shape(3, 8, 8, 2, 32, 32, 1), True),
+        (Shape(3, 8, 8, 2, 33, 33, 1), LANES < 16),
+        (Shape(3, LANES // 2, 100, 2, 32, 33, 1), LANES < 16),
+        (Shape(3, LANES // 2 + 1, 100, 2, 32, 33, 1), True),
+        (Shape(3, LANES // 2, 100, 2, 32, 32, 2), False),
+        (Shape(3, LANES // 2 + 1, 100, 2, 32, 32, 2), True),
+        (Shape(3, 64, 64, 1, 4, 4, 1), True),
     ],
     ids=str,
 )
@@ -114,10 +110,9 @@ def test_only_what_is_needed_is_made():
 @pytest.mark.parametrize(
     "shape",
     [
-        Shape(7, 8, 8, 3, 8, 32, 3, 1),
-        Shape(7, 16, 16, 3, 32, 32, 3, 1),
-        Shape(1, 70, 70, 3, 32, 32, 3, 2),
-        Shape(2, 40, 40, 3, 32, 32, 1, 1),
+        Shape(7, 8, 8, 3, 8, 32, 1),
+        Shape(7, 16, 16, 3, 32, 32, 1),
+        Shape(1, 70, 70, 3, 32, 32, 2),
     ],
     ids=str,
 )
@@ -153,11 +148,11 @@ def test_tensors_laid_out_otherwise(shape):
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
-    ("channels", "size", "kernel", "stride"), [(8, 32, 3, 1), (16, 9, 3, 1), (16, 4, 3, 1), (16, 9, 3, 2), (16, 9, 1, 1)]
+    ("channels", "size", "stride"), [(8, 32, 1), (16, 9, 1), (16, 4, 1), (16, 9, 2)]
 )
-def test_no_number_of_another_image_or_group_comes_in(channels, size, kernel, stride, packed):
+def test_no_number_of_another_image_or_group_comes_in(channels, size, stride, packed):
     """What is not finite stays in its image and group; a product with a zero in the place of nothing would spread it."""
-    shape = Shape(3, channels, channels, 2, size, size, kernel, stride)
+    shape = Shape(3, channels, channels, 2, size, size, stride)
     compiled, maps, filters = tensors(shape)
     maps[0, channels : 2 * channels], maps[1, :channels] = float("nan"), float("inf")
     out = compiled.forward(maps, compiled.pack(filters, 3) if packed else filters, shape)

@@ -134,13 +134,13 @@ def test_chunks_cover_the_batch_evenly():
     assert list(products._chunks(input[:, :, :, :8, :8], filters, 5)) == [slice(0, 7)]
 
 
-@pytest.mark.parametrize(("kernel_size", "stride", "padding"), [(3, 1, 1), (3, 2, 1), (1, 1, 0)])
+@pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize(("batch", "plane"), [(1, (4, 4)), (3, (9, 7))])
 @torch.no_grad()
-def test_filters_without_a_gradient_are_packed_once_and_never_outlive_a_change(kernel_size, stride, padding, batch, plane):
-    filters = torch.randn(5 * 16, 16, kernel_size, kernel_size)
+def test_filters_without_a_gradient_are_packed_once_and_never_outlive_a_change(stride, batch, plane):
+    filters = torch.randn(5 * 16, 16, 3, 3)
     input = torch.randn(batch, 4, 16, *plane)
-    geometry = ConvGeometry((stride, stride), (padding, padding))
+    geometry = ConvGeometry((stride, stride), (1, 1))
     before = len(products._PACKED)
 
     def error(filters):

@@ -1,8 +1,8 @@
-"""Convolution in groups, compiled: what PyTorch's own does slowly on the CPU.
+"""Convolution in groups with 3x3 kernels, compiled: what PyTorch's own does slowly on the CPU.
 
-3x3 kernels are convolved by Winograd's minimal filtering (Lavin and Gray, "Fast algorithms for convolutional neural
-networks", 2016), every second place and 1x1 by the definition, with channels last (`csrc/conv.c`); 3x3 over few channels by
-the definition along the rows of maps, where vectors are long.
+It goes by Winograd's minimal filtering (Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016), every second
+place by the definition, with channels last (`csrc/conv.c`); few channels by the definition along the rows of maps, where vectors
+are long.
 """
 
 from __future__ import annotations
@@ -18,16 +18,9 @@ from torch import Tensor
 from t3cen.ops import kernels
 from t3cen.ops.cpu import build
 
-MOST_POINTWISE = 32
-"""Channels of a group, the fewer of its inputs and outputs, where vectors have 16 lanes: there PyTorch's own 1x1
-convolution of more is as fast."""
-
 
 class Shape(NamedTuple):
-    """What is convolved: groups and the channels of each, maps, and how a square kernel goes over them.
-
-    Kernels are 3x3 at stride 1 or 2, with a border of one zero, or 1x1 at stride 1.
-    """
+    """What is convolved: groups and the channels of each, maps, with a border of one zero, and a stride of 1 or 2."""
 
     groups: int
     inputs: int
@@ -35,7 +28,6 @@ class Shape(NamedTuple):
     batch: int
     height: int
     width: int
-    kernel: int
     stride: int
 
 
@@ -45,7 +37,7 @@ class _Job(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_void_p) for name in ("maps", "filters", "packed", "gradient", "out")),
         *((name, ctypes.c_long) for name in ("groups", "inputs", "outputs", "batch", "height", "width")),
-        *((name, ctypes.c_long) for name in ("kernel", "stride", "transposed")),
+        *((name, ctypes.c_long) for name in ("stride", "transposed")),
         ("lacking", ctypes.c_void_p),
     ]
 
@@ -68,18 +60,15 @@ def _chosen(shape: Shape, packed: bool, mode: str) -> CompiledConv | None:
     library = build.load(build.package_file("conv.c"), fused=True)
     if library is None or not shape.batch:
         return None
-    conv, fewer = CompiledConv(library), min(shape.inputs, shape.outputs)
+    conv = CompiledConv(library)
     # Channels fill vectors, and half of one is nothing, unless Winograd's filtering saves more.
-    taken = fewer > conv.lanes // 2
-    if shape.kernel == 1:
-        taken &= conv.lanes < 16 or fewer <= MOST_POINTWISE
-    elif shape.stride == 1:
-        taken |= conv.lanes < 16 or conv.takes_few(shape)
+    taken = min(shape.inputs, shape.outputs) > conv.lanes // 2
+    taken |= shape.stride == 1 and (conv.lanes < 16 or conv.takes_few(shape))
     return conv if taken or packed else None
 
 
 class CompiledConv:
-    """Convolutions in groups, with a border that keeps the size of maps at stride 1.
+    """Convolutions in groups with 3x3 kernels and a border of one zero.
 
     Args:
         library: `conv.c`, compiled.
@@ -98,11 +87,11 @@ class CompiledConv:
         return bool(self._library.few(_job(shape)))
 
     def forward(self, maps: Tensor, filters: Tensor, shape: Shape) -> Tensor:
-        """`F.conv2d(maps, filters, None, stride, kernel // 2, 1, groups)`.
+        """`F.conv2d(maps, filters, None, stride, 1, 1, groups)`.
 
         Args:
             maps: `(B, groups inputs, H, W)`.
-            filters: `(groups outputs, inputs, k, k)`, or what `pack` makes of them.
+            filters: `(groups outputs, inputs, 3, 3)`, or what `pack` makes of them.
             shape: of the convolution.
 
         Raises:
@@ -136,9 +125,9 @@ class CompiledConv:
         return to_maps, to_filters
 
     def pack(self, filters: Tensor, groups: int) -> Tensor:
-        """Filters, `(groups outputs, inputs, k, k)`, as `forward` takes them with any maps: `(N,)`, on this machine."""
+        """Filters, `(groups outputs, inputs, 3, 3)`, as `forward` takes them with any maps: `(N,)`, on this machine."""
         filters = filters.contiguous()
-        shape = Shape(groups, filters.shape[1], len(filters) // groups, 0, 0, 0, filters.shape[-1], 1)
+        shape = Shape(groups, filters.shape[1], len(filters) // groups, 0, 0, 0, 1)
         packed = filters.new_zeros(self._library.packed_size(_job(shape)))
         self._library.pack(_job(shape, filters=filters, out=packed), torch.get_num_threads())
         return packed

@@ -20,11 +20,8 @@ CHUNK_BYTES = 8 * 2**20
 LANES, FEWEST = 8, 3
 """Of PyTorch's convolution in groups: channels of a group are filled up with zeros to a multiple of `LANES`, from `FEWEST` on. It
 takes up to five times as long otherwise (docs/performance.md)."""
-COMPILED = {
-    (3, 3): (ConvGeometry((1, 1), (1, 1)), ConvGeometry((2, 2), (1, 1))),
-    (1, 1): (ConvGeometry(),),
-}
-"""Kernels, and how they may go over the plane, that `conv` knows."""
+COMPILED = (ConvGeometry((1, 1), (1, 1)), ConvGeometry((2, 2), (1, 1)))
+"""How a 3x3 kernel may go over the plane for `conv`."""
 _PACKED = WeakTensorKeyDictionary()
 
 
@@ -94,9 +91,8 @@ def _compiled(
     maps: Tensor, filters: Tensor, groups: int, geometry: ConvGeometry, packed: bool = False
 ) -> tuple[conv.CompiledConv | None, conv.Shape]:
     """What convolves `(B, ..., H, W)` fastest, as measured, None if that is PyTorch's own; and how it is told so."""
-    (height, width), kernel = maps.shape[-2:], (filters.shape[2], filters.shape[3])
-    shape = conv.Shape(groups, filters.shape[1], len(filters) // groups, len(maps), height, width, kernel[0], geometry.stride[0])
-    known = filters.dtype == torch.float32 and geometry in COMPILED.get(kernel, ())
+    shape = conv.Shape(groups, filters.shape[1], len(filters) // groups, len(maps), *maps.shape[-2:], geometry.stride[0])
+    known = filters.dtype == torch.float32 and filters.shape[2:] == (3, 3) and geometry in COMPILED
     return conv.choose(shape, packed) if known else None, shape
 
 

@@ -1,6 +1,8 @@
 /* What a convolution is made of, tile by tile, with channels last: numbers taken from the inputs (input transform), their products
    with numbers made of the filters (filter transform), and outputs made of those (output transform). */
 
+enum { TAPS = 9 };
+
 /* A side of a convolution, inputs or outputs: places that belong to a tile in each direction, and how many more around it are seen. */
 struct side {
     long places, before, after;
@@ -17,13 +19,13 @@ typedef void tile_transform(const float *from, long pitch, long across, long wid
 /* And back: from [number][tile][channel] to `rows` rows of places, `width` places long. */
 typedef void tile_inverse(const float *from, long apart, long across, long wide, long rows, long width, float *to);
 
-/* `taps` are the entries of as many filters as a vector has lanes. */
+/* `taps` are the TAPS entries of as many filters as a vector has lanes. */
 typedef void filter_transform(const vector *taps, float *to, long apart);
 typedef void filter_inverse(const float *from, long apart, vector *taps);
 
 struct algorithm {
     struct side input, output;
-    long input_numbers, filter_numbers, output_numbers, taps;
+    long input_numbers, filter_numbers, output_numbers;
     long turned; /* Whether the gradient of the inputs is the same with filters turned around. */
     long count;  /* Of products; those to one output number follow each other. */
     const struct product *products;

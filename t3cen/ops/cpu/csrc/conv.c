@@ -18,7 +18,6 @@ const int lanes = LANES;
 enum { MOST_BY_TAPS = 36 };
 
 static const struct algorithm *algorithm(const struct job *job) {
-    if (job->kernel == 1) return &POINTWISE;
     if (job->stride == 1) return job->packed && job->batch * job->height * job->width <= MOST_BY_TAPS ? &BY_TAPS : &WINOGRAD;
     return job->transposed ? &STRIDED_BACK : &STRIDED;
 }
@@ -168,8 +167,8 @@ static void tiled_part(const void *of, long index, long parts) {
         if (job->gradient) {
             memset(item.totals, 0, by->filter_numbers * apart(inputs * item.outputs) * sizeof(float));
             memset(item.places, 0, places * sizeof(float));
-        } else if (job->packed && by->filter_numbers == by->taps)
-            item.filters = packed_filters(job, by->taps, item.group, item.first);
+        } else if (job->packed && by->filter_numbers == TAPS)
+            item.filters = packed_filters(job, item.group, item.first);
         else
             transform_filters(job, by, item.group, item.first, item.last, item.totals);
         const long end = rows * (tile_part + 1) / cuts.tile_parts;
@@ -180,7 +179,7 @@ static void tiled_part(const void *of, long index, long parts) {
             if (!job->gradient) by_images(&item, start, stop, give);
         }
         if (job->gradient) {
-            float *to = job->out + ((tile_part * job->groups + item.group) * job->outputs + item.first) * job->inputs * by->taps;
+            float *to = job->out + ((tile_part * job->groups + item.group) * job->outputs + item.first) * job->inputs * TAPS;
             transpose_filters(job, by, item.totals, item.last - item.first, to);
         }
     }
@@ -189,15 +188,14 @@ static void tiled_part(const void *of, long index, long parts) {
 
 static void pack_part(const void *of, long index, long parts) {
     const struct job *job = of;
-    const struct algorithm *by = job->kernel == 1 ? &POINTWISE : &BY_TAPS;
-    const long each = panels_size(job->outputs, by->taps, job->inputs);
+    const long each = panels_size(job->outputs, TAPS, job->inputs);
     for (long group = job->groups * index / parts; group < job->groups * (index + 1) / parts; group++)
-        transform_filters(job, by, group, 0, job->outputs, job->out + group * each);
+        transform_filters(job, &BY_TAPS, group, 0, job->outputs, job->out + group * each);
 }
 
 long parts(const struct job *job) { return few(job) ? 1 : cut(job).tile_parts; }
 
-long packed_size(const struct job *job) { return job->groups * panels_size(job->outputs, job->kernel * job->kernel, job->inputs); }
+long packed_size(const struct job *job) { return job->groups * panels_size(job->outputs, TAPS, job->inputs); }
 
 /* Returns zero, or how many bytes could not be had. */
 long run(const struct job *of, int threads) {

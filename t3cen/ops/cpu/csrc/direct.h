@@ -41,23 +41,13 @@ static void place_four(const float *from, long apart, long across, long wide, lo
     place(from, apart, across, wide, rows, width, to, 2);
 }
 
-INLINE void copy_taps(const vector *taps, float *to, long apart, const int count) {
-    for (int tap = 0; tap < count; tap++) store(to + tap * apart, taps[tap]);
+static void nine_taps(const vector *taps, float *to, long apart) {
+    for (int tap = 0; tap < TAPS; tap++) store(to + tap * apart, taps[tap]);
 }
 
-static void one_tap(const vector *taps, float *to, long apart) { copy_taps(taps, to, apart, 1); }
-
-static void nine_taps(const vector *taps, float *to, long apart) { copy_taps(taps, to, apart, 9); }
-
-INLINE void copy_totals(const float *from, long apart, vector *taps, const int count) {
-    for (int tap = 0; tap < count; tap++) taps[tap] = load(from + tap * apart);
+static void from_nine_taps(const float *from, long apart, vector *taps) {
+    for (int tap = 0; tap < TAPS; tap++) taps[tap] = load(from + tap * apart);
 }
-
-static void from_one_tap(const float *from, long apart, vector *taps) { copy_totals(from, apart, taps, 1); }
-
-static void from_nine_taps(const float *from, long apart, vector *taps) { copy_totals(from, apart, taps, 9); }
-
-static const struct product ONE[] = {{0, 0, 0}};
 
 static const struct product TAP_BY_TAP[] = {{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}, {4, 4, 0}, {5, 5, 0}, {6, 6, 0}, {7, 7, 0}, {8, 8, 0}};
 
@@ -69,19 +59,10 @@ static const struct product BACK_TO_FOUR[] = {
     {0, 8, 3}, {1, 6, 3}, {2, 2, 3}, {3, 0, 3}, /* both odd */
 };
 
-/* 1x1. */
-static const struct algorithm POINTWISE = {
-    .input = {1, 0, 0}, .output = {1, 0, 0},
-    .input_numbers = 1, .filter_numbers = 1, .output_numbers = 1, .taps = 1,
-    .count = 1, .products = ONE,
-    .transform_input = one_place, .transform_output = place_one, .transform_filter = one_tap,
-    .transpose_output = one_place, .transpose_filter = from_one_tap,
-};
-
 /* 3x3 at every place. Its filters are their taps, turned around for the gradient of the inputs; `pack` makes the same. */
 static const struct algorithm BY_TAPS = {
     .input = {1, 1, 1}, .output = {1, 0, 0},
-    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .taps = 9, .turned = 1,
+    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .turned = 1,
     .count = 9, .products = TAP_BY_TAP,
     .transform_input = nine_places, .transform_output = place_one, .transform_filter = nine_taps,
 };
@@ -89,7 +70,7 @@ static const struct algorithm BY_TAPS = {
 /* 3x3 at every second place. */
 static const struct algorithm STRIDED = {
     .input = {2, 1, 0}, .output = {1, 0, 0},
-    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .taps = 9,
+    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1,
     .count = 9, .products = TAP_BY_TAP,
     .transform_input = nine_places_apart, .transform_output = place_one, .transform_filter = nine_taps,
     .transpose_output = one_place, .transpose_filter = from_nine_taps,
@@ -98,7 +79,7 @@ static const struct algorithm STRIDED = {
 /* Its gradient of the inputs: their places are the outputs here. */
 static const struct algorithm STRIDED_BACK = {
     .input = {1, 0, 1}, .output = {2, 0, 0},
-    .input_numbers = 4, .filter_numbers = 9, .output_numbers = 4, .taps = 9,
+    .input_numbers = 4, .filter_numbers = 9, .output_numbers = 4,
     .count = 9, .products = BACK_TO_FOUR,
     .transform_input = four_places, .transform_output = place_four, .transform_filter = nine_taps,
 };

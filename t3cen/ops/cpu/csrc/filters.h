@@ -27,40 +27,37 @@ static void columns(const float *from, long lines, long line, long count, vector
 }
 
 /* Filters beside each other, perhaps turned around: tap by tap, the same of all filters in a vector. */
-INLINE void together(const float *from, long filters, const long taps, long turned, vector *to) {
-    if (filters < LANES) memset(to, 0, taps * sizeof(vector));
+static void together(const float *from, long filters, long turned, vector *to) {
+    if (filters < LANES) memset(to, 0, TAPS * sizeof(vector));
     for (long i = 0; i < filters; i++)
 #pragma GCC unroll 9
-        for (int tap = 0; tap < taps; tap++) ((float *)(to + (turned ? taps - 1 - tap : tap)))[i] = from[i * taps + tap];
+        for (int tap = 0; tap < TAPS; tap++) ((float *)(to + (turned ? TAPS - 1 - tap : tap)))[i] = from[i * TAPS + tap];
 }
 
 /* Packed filters of a group, from an output at which a panel starts. */
-static const float *packed_filters(const struct job *job, long taps, long group, long output) {
-    return job->packed + group * panels_size(job->outputs, taps, job->inputs) + panels_before(output, taps, job->inputs);
+static const float *packed_filters(const struct job *job, long group, long output) {
+    return job->packed + group * panels_size(job->outputs, TAPS, job->inputs) + panels_before(output, TAPS, job->inputs);
 }
 
 /* Outputs `first`, where a panel starts, to `last` of a group. */
 static void transform_filters(const struct job *job, const struct algorithm *by, long group, long first, long last, float *to) {
-    const long depth = job->inputs, taps = by->taps;
-    const float *filters = job->filters + group * depth * job->outputs * taps;
+    const long depth = job->inputs;
+    const float *filters = job->filters + group * depth * job->outputs * TAPS;
     for (long o = first; o < last; o += LANES) {
         const long panel = o / PANEL * PANEL, wide = panel_width(last, panel), next = apart(depth * wide), outputs = least(last - o, LANES);
         float *out = to + panels_before(panel - first, by->filter_numbers, depth) + o - panel;
-        const float *packed = job->packed ? packed_filters(job, taps, group, panel) + o - panel : NULL;
-        vector made[9 * LANES];
+        const float *packed = job->packed ? packed_filters(job, group, panel) + o - panel : NULL;
+        vector made[TAPS * LANES];
         for (long start = 0; start < depth; start += LANES) {
             const long stop = least(start + LANES, depth);
             if (!packed && !job->transposed)
-                columns(filters + (o * depth + start) * taps, outputs, depth * taps, (stop - start) * taps, made);
+                columns(filters + (o * depth + start) * TAPS, outputs, depth * TAPS, (stop - start) * TAPS, made);
             for (long c = start; c < stop; c++) {
-                vector *at = made + (c - start) * taps;
-                const float *turned = filters + (c * job->outputs + o) * taps;
+                vector *at = made + (c - start) * TAPS;
                 if (packed)
-                    for (long tap = 0; tap < taps; tap++) at[tap] = load(packed + tap * next + c * wide);
-                else if (job->transposed && taps == 9)
-                    together(turned, outputs, 9, by->turned, at);
+                    for (long tap = 0; tap < TAPS; tap++) at[tap] = load(packed + tap * next + c * wide);
                 else if (job->transposed)
-                    together(turned, outputs, 1, 0, at);
+                    together(filters + (c * job->outputs + o) * TAPS, outputs, by->turned, at);
                 by->transform_filter(at, out + c * wide, next);
             }
         }
@@ -72,10 +69,10 @@ static void transpose_filters(const struct job *job, const struct algorithm *by,
     const long wide = padded(job->inputs), step = apart(padded(outputs) * wide);
     for (long o = 0; o < outputs; o++)
         for (long c = 0; c < job->inputs; c += LANES) {
-            vector taps[9];
+            vector taps[TAPS];
             by->transpose_filter(totals + o * wide + c, step, taps);
-            float *out = to + (o * job->inputs + c) * by->taps;
+            float *out = to + (o * job->inputs + c) * TAPS;
             for (long i = 0; i < least(job->inputs - c, LANES); i++)
-                for (long tap = 0; tap < by->taps; tap++) *out++ = ((float *)(taps + tap))[i];
+                for (long tap = 0; tap < TAPS; tap++) *out++ = ((float *)(taps + tap))[i];
         }
 }

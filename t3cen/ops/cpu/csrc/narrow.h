@@ -3,13 +3,13 @@
    Every sum is one register of neighbouring places; those of all outputs share each part of the map that is loaded. A map is copied
    once into one with a border, so that nothing is looked up at the edges. */
 
-enum { BLOCK = 8, TAPS = 9 };
+enum { BLOCK = 8 };
 
 /* Where they half fill a vector of 16, Winograd's filtering takes 1.4 to 2 times as long; with narrower ones it is faster, and with
    16 channels the definition is no faster than PyTorch's own (docs/performance.md). */
 long few(const struct job *job) {
     const int in_pairs = job->width % (2 * LANES) == 0 || (job->width % LANES == 0 && job->height % 2 == 0);
-    return LANES == 16 && job->kernel == 3 && job->stride == 1 && most(job->inputs, job->outputs) <= BLOCK && in_pairs;
+    return LANES == 16 && job->stride == 1 && most(job->inputs, job->outputs) <= BLOCK && in_pairs;
 }
 
 static long bordered(const struct job *job) { return job->width + 2; }
@@ -114,7 +114,7 @@ static void few_part(const void *of, long index, long parts) {
             memset(totals, 0, entries * sizeof(vector));
         else if (!job->packed)
             transform_filters(job, &BY_TAPS, group, 0, job->outputs, filters);
-        const float *taps = job->packed ? packed_filters(job, TAPS, group, 0) : filters;
+        const float *taps = job->packed ? packed_filters(job, group, 0) : filters;
         for (long b = 0; b < job->batch; b++) {
             const long image = b * job->groups + group;
             with_border(job, job->maps + image * job->inputs * size, maps);

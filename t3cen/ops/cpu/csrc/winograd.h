@@ -125,7 +125,7 @@ static const struct product NUMBER_BY_NUMBER[] = {
 /* 3x3 at every place. Back to the inputs it is the same with filters turned around. */
 static const struct algorithm WINOGRAD = {
     .input = {2, 1, 1}, .output = {2, 0, 0},
-    .input_numbers = 16, .filter_numbers = 16, .output_numbers = 16, .taps = 9, .turned = 1,
+    .input_numbers = 16, .filter_numbers = 16, .output_numbers = 16, .turned = 1,
     .count = 16, .products = NUMBER_BY_NUMBER,
     .transform_input = input_transform, .transform_output = output_transform, .transform_filter = winograd_filter,
     .transpose_output = output_transposed, .transpose_filter = filter_transposed,
