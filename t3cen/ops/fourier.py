@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from t3cen.algebra.sparse_factors import Name
-from t3cen.ops.geometry import ConvGeometry, Pair
+from t3cen.ops.geometry import ConvGeometry
 from t3cen.ops.operator import operator
 from t3cen.ops.transform import group_transform, rank
 
@@ -62,14 +62,7 @@ def fourier_group_conv2d(
         input = input[..., :: geometry.stride[0], :: geometry.stride[1]]
         geometry = geometry._replace(stride=(1, 1))
     bias = None if bias is None else bias.to(filters.dtype)
-    return fourier_conv2d(input, filters, bias, list(orders), *map(list, geometry))
-
-
-def _fake(
-    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
-) -> Tensor:
-    size = ConvGeometry(stride, padding, dilation).output_size(input.shape[3:], filters.shape[2:])
-    return filters.new_empty(*input.shape[:2], filters.shape[0] // rank(orders), *size)
+    return fourier_conv2d(input, filters, bias, list(orders), geometry.numbers)
 
 
 def _backward(saved: list[Any], needed: Sequence[bool], gradient: Tensor) -> list[Tensor | None]:
@@ -87,27 +80,20 @@ def _flops(input: Any, filters: Any, bias: Any, orders: list[int], *_: Any, out_
 
 
 @operator(
-    "fourier_conv2d(Tensor input, Tensor filters, Tensor? bias, int[] orders, "
-    "int[2] stride, int[2] padding, int[2] dilation) -> Tensor",
-    fake=_fake,
+    "fourier_conv2d(Tensor input, Tensor filters, Tensor? bias, int[] orders, int[6] geometry) -> Tensor",
     backward=_backward,
     flops=_flops,
 )
-def fourier_conv2d(
-    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
-) -> Tensor:
-    """`fourier_group_conv2d` as an operator, for groups that are not trivial."""
+def fourier_conv2d(input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], geometry: list[int]) -> Tensor:
+    """`fourier_group_conv2d` as an operator, for groups that are not trivial; `geometry` is `ConvGeometry.numbers`."""
     rows = rank(orders)
     maps = _transformed(input, orders, "signal", filters).flatten(1, 2)
     if bias is not None:
         # A constant function on the group lives at frequency zero, which comes first.
         bias = F.pad(bias * input.shape[1], (0, (rows - 1) * len(bias)))
-    products = F.conv2d(maps, filters, bias, stride, padding, dilation, rows * (input.shape[2] // filters.shape[1]))
+    groups = rows * (input.shape[2] // filters.shape[1])
+    products = F.conv2d(maps, filters, bias, *ConvGeometry.of(geometry), groups)
     return _transformed(products.unflatten(1, (rows, -1)), orders, "output", filters)
-
-
-def _fake_backward(gradient: Tensor, input: Tensor, filters: Tensor, *how: Any) -> list[Tensor]:
-    return [t.new_empty(t.shape if needed else 0) for t, needed in zip((input, filters), how[-1], strict=True)]
 
 
 def _flops_backward(gradient: Any, input: Any, filters: Any, orders: list[int], *how: Any, **_: Any) -> int:
@@ -115,26 +101,18 @@ def _flops_backward(gradient: Any, input: Any, filters: Any, orders: list[int], 
 
 
 @operator(
-    "fourier_conv2d_backward(Tensor gradient, Tensor input, Tensor filters, int[] orders, "
-    "int[2] stride, int[2] padding, int[2] dilation, bool[2] needed) -> (Tensor, Tensor)",
-    fake=_fake_backward,
+    "fourier_conv2d_backward(Tensor gradient, Tensor input, Tensor filters, int[] orders, int[6] geometry, bool[2] needed) "
+    "-> (Tensor, Tensor)",
     flops=_flops_backward,
 )
 def fourier_conv2d_backward(
-    gradient: Tensor,
-    input: Tensor,
-    filters: Tensor,
-    orders: list[int],
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    needed: tuple[bool, bool],
+    gradient: Tensor, input: Tensor, filters: Tensor, orders: list[int], geometry: list[int], needed: list[bool]
 ) -> tuple[Tensor, Tensor]:
     """Gradients of the input and the filters of `fourier_conv2d`; one that is not needed has no entries."""
     transformed = _transformed(input, orders, "signal", filters)
     groups = transformed.shape[1] * (input.shape[2] // filters.shape[1])
     at_products = _transformed(gradient, orders, "output", filters, transposed=True).flatten(1, 2)
-    how = (stride, padding, dilation, False, [0, 0], groups, [*needed, False])
+    how = (*ConvGeometry.of(geometry), False, [0, 0], groups, [*needed, False])
     to_maps, to_filters, _ = torch.ops.aten.convolution_backward(at_products, transformed.flatten(1, 2), filters, None, *how)
     to_input = input.new_empty(0)
     if needed[0]:

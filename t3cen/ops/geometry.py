@@ -15,6 +15,17 @@ class ConvGeometry(NamedTuple):
     padding: Pair = (0, 0)
     dilation: Pair = (1, 1)
 
+    @property
+    def numbers(self) -> list[int]:
+        """All six, as operators take them."""
+        return [*self.stride, *self.padding, *self.dilation]
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> ConvGeometry:
+        """From all six."""
+        down, right, *others = numbers
+        return cls((down, right), (others[0], others[1]), (others[2], others[3]))
+
     def output_size(self, size: Sequence[int], kernel: Sequence[int]) -> Pair:
         """Height and width after a kernel of this size.
 

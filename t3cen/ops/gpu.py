@@ -26,11 +26,9 @@ CHUNK_BYTES = 64 * 2**20
 """Of the windows that are held at once: about the second-level cache of an L40 (96 MiB) or an H100 (50 MiB)."""
 
 
-def forward(
-    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
-) -> Tensor:
+def forward(input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], numbers: list[int]) -> Tensor:
     """`ops.fourier.fourier_conv2d`."""
-    rows, geometry = rank(orders), ConvGeometry(stride, padding, dilation)
+    rows, geometry = rank(orders), ConvGeometry.of(numbers)
     size = geometry.output_size(input.shape[3:], filters.shape[2:])
     out = filters.new_empty(*input.shape[:2], len(filters) // rows, *size)
     by_product = filters.reshape(rows, len(filters) // rows, -1)
@@ -46,29 +44,23 @@ def forward(
 
 
 def backward(
-    gradient: Tensor,
-    input: Tensor,
-    filters: Tensor,
-    orders: list[int],
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    needed: list[bool],
+    gradient: Tensor, input: Tensor, filters: Tensor, orders: list[int], numbers: list[int], needed: list[bool]
 ) -> tuple[Tensor, Tensor]:
     """`ops.fourier.fourier_conv2d_backward`."""
-    rows, geometry, size = rank(orders), ConvGeometry(stride, padding, dilation), gradient.shape[3:]
+    rows, geometry = rank(orders), ConvGeometry.of(numbers)
+    size = gradient.shape[3], gradient.shape[4]
     by_product = filters.reshape(rows, len(filters) // rows, -1)
     to_input = torch.empty_like(input, memory_format=torch.contiguous_format) if needed[0] else input.new_empty(0)
     # Chunks are summed in float32 at least.
     to_filters = torch.zeros_like(by_product, dtype=exact(filters.dtype)) if needed[1] else filters.new_empty(0)
-    for part in _chunks(input, filters, rows, (size[0], size[1])):
+    for part in _chunks(input, filters, rows, size):
         at_products = _mixed(gradient[part].permute(1, 2, 0, 3, 4), orders, "output", True).to(filters.dtype).flatten(2)
         if needed[1]:
-            windows = _windows(_padded(input[part], filters, orders, geometry), filters, geometry, (size[0], size[1]))
+            windows = _windows(_padded(input[part], filters, orders, geometry), filters, geometry, size)
             to_filters += _multiply(at_products, windows.mT)
         if needed[0]:
             to_windows = _multiply(by_product.mT, at_products)
-            to_maps = _overlapped(to_windows, input[part], filters, geometry, (size[0], size[1]))
+            to_maps = _overlapped(to_windows, input[part], filters, geometry, size)
             to_input[part] = _mixed(to_maps, orders, "signal", True).permute(2, 0, 1, 3, 4)
     return to_input, to_filters.to(filters.dtype).view(filters.shape) if needed[1] else to_filters
 

@@ -24,7 +24,6 @@ DECOMPOSITIONS: dict[Any, Function] = {}
 def operator(
     schema: str,
     *,
-    fake: Function | None = None,
     save: Function = lambda arguments, results: arguments,
     backward: Function | None = None,
     constants: int = 0,
@@ -41,7 +40,6 @@ def operator(
 
     Args:
         schema: name, arguments and results, as in `torch.library`.
-        fake: the result's shape and dtype, as an empty tensor, from the same arguments.
         save: from arguments and results to what `backward` needs.
         backward: `(saved, needed, *gradients)` to the gradients of the arguments, those that are `needed` at least, and of the
             first ones at least; itself differentiable, and linear in the gradients.
@@ -71,7 +69,7 @@ def operator(
         rules["vmap"] = functools.partial(_one_by_one, call)
         function = type(name, (torch.autograd.Function,), {key: staticmethod(value) for key, value in rules.items()})
         qualified = f"{NAMESPACE}::{name}"
-        torch.library.register_fake(qualified, _on_one_device(name, fake or default), lib=_LIBRARY)
+        torch.library.register_fake(qualified, _on_one_device(name, default), lib=_LIBRARY)
         torch.library.register_autograd(qualified, rules["backward"], setup_context=rules["setup_context"], lib=_LIBRARY)
         torch.library.register_vmap(qualified, rules["vmap"], lib=_LIBRARY)
         if flops is not None:

@@ -18,7 +18,7 @@ def _backward(saved: list[Tensor], needed: Sequence[bool], gradient: Tensor) -> 
     return [gradient.masked_fill((image < 0) | (image > 1), 0)]
 
 
-@operator("unit_range(Tensor image) -> Tensor", fake=torch.empty_like, backward=_backward)
+@operator("unit_range(Tensor image) -> Tensor", backward=_backward)
 def unit_range(image: Tensor) -> Tensor:
     """The image, rounding errors outside [0, 1] clipped.
 

@@ -3,17 +3,31 @@
 import platform
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 import torch
 from torch.nn import functional as F
 
 from t3cen.ops import kernels
-from t3cen.ops.cpu import build
-from t3cen.ops.cpu.conv import Shape, choose
+from t3cen.ops.cpu import build, conv
+from t3cen.ops.geometry import ConvGeometry
+
+
+class Shape(NamedTuple):
+    """Of a convolution in groups; channels are those of a group."""
+
+    groups: int
+    inputs: int
+    outputs: int
+    batch: int
+    height: int
+    width: int
+    stride: int
+
 
 BOTH = (True, True)
-LANES = choose(Shape(1, 8, 8, 1, 8, 8, 1), packed=True).lanes
+LANES = conv.lanes()
 SHAPES = [
     # Few channels, along the rows: two vectors of a row, one and the next row's, a block that is not full.
     Shape(3, 8, 8, 2, 4, 32, 1),
@@ -44,19 +58,32 @@ def tensors(shape):
     generator = torch.Generator().manual_seed(0)
     maps = torch.randn(shape.batch, shape.groups * shape.inputs, shape.height, shape.width, generator=generator)
     filters = torch.randn(shape.groups * shape.outputs, shape.inputs, 3, 3, generator=generator)
-    return choose(shape, packed=True), maps, filters
+    return maps, filters
+
+
+def taken(shape, lasting=False):
+    geometry = ConvGeometry((shape.stride, shape.stride), (1, 1))
+    return conv.takes(*tensors(shape), shape.groups, geometry, lasting)
+
+
+def forward(maps, filters, shape, packed=None):
+    return conv.forward(maps, filters, shape.groups, shape.stride, packed)
+
+
+def backward(gradient, maps, filters, shape, needed=BOTH):
+    return conv.backward(gradient, maps, filters, shape.groups, shape.stride, needed)
 
 
 def errors(shape):
     """Largest errors of the result, with filters and packed filters, and of the gradients, over their largest values."""
-    compiled, maps, filters = tensors(shape)
+    maps, filters = tensors(shape)
     exact = [t.double().requires_grad_() for t in (maps, filters)]
     want = F.conv2d(*exact, None, shape.stride, 1, 1, shape.groups)
     gradient = torch.randn(want.shape, generator=torch.Generator().manual_seed(1))
     wants = [want, want, *torch.autograd.grad(want, exact, gradient.double())]
-    packed = compiled.pack(filters, shape.groups)
-    results = [compiled.forward(maps, filters, shape), compiled.forward(maps, packed, shape)]
-    results += compiled.backward(gradient, maps, filters, shape, BOTH)
+    packed = conv.pack(filters, shape.groups)
+    results = [forward(maps, filters, shape), forward(maps, filters, shape, packed)]
+    results += backward(gradient, maps, filters, shape)
     assert [r.shape for r in results] == [w.shape for w in wants]
     return [float(((r - w).abs().max() / w.abs().max()).detach()) for r, w in zip(results, wants, strict=True)]
 
@@ -67,7 +94,7 @@ def test_equals_pytorch_forwards_and_backwards(shape):
 
 
 @pytest.mark.parametrize(
-    ("shape", "taken"),
+    ("shape", "wanted"),
     [
         (Shape(3, 8, 8, 2, 32, 32, 1), True),
         (Shape(3, 8, 8, 2, 33, 33, 1), LANES < 16),
@@ -79,31 +106,32 @@ def test_equals_pytorch_forwards_and_backwards(shape):
     ],
     ids=str,
 )
-def test_which_shapes_are_taken(shape, taken):
-    assert (choose(shape) is not None) == taken
-    assert choose(shape, packed=True)
-    assert choose(shape._replace(batch=0)) is choose(shape._replace(batch=0), packed=True) is None
+def test_which_shapes_are_taken(shape, wanted):
+    assert taken(shape) == wanted
+    assert taken(shape, lasting=True)
+    assert not taken(shape._replace(batch=0), lasting=True)
 
 
 def test_switched_off_or_without_a_compiler(monkeypatch):
     kernels.use("off")
-    assert choose(SHAPES[0]) is None
+    assert not taken(SHAPES[0], lasting=True)
+    conv._library.cache_clear()
     monkeypatch.setattr(build, "_library", lambda *args: "no compiler")
     kernels.use("on")
-    shape = SHAPES[0]._replace(batch=77)  # of nobody else
     with pytest.raises(build.UnavailableError, match="kernels are 'on': no compiler"):
-        choose(shape)
+        taken(SHAPES[0])
     kernels.use("auto")
     monkeypatch.setattr(build, "_warned", [])
     with pytest.warns(UserWarning, match="no compiler"):
-        assert choose(shape) is None
+        assert not taken(SHAPES[0], lasting=True)
+    conv._library.cache_clear()
 
 
 def test_only_what_is_needed_is_made():
-    compiled, maps, filters = tensors(SHAPES[2])
-    gradient = compiled.forward(maps, filters, SHAPES[2])
+    maps, filters = tensors(SHAPES[2])
+    gradient = forward(maps, filters, SHAPES[2])
     for needed in [(True, False), (False, True)]:
-        made = compiled.backward(gradient, maps, filters, SHAPES[2], needed)
+        made = backward(gradient, maps, filters, SHAPES[2], needed)
         assert tuple(t is not None for t in made) == needed
 
 
@@ -117,45 +145,43 @@ def test_only_what_is_needed_is_made():
     ids=str,
 )
 def test_threads_and_other_images_change_no_bit(shape):
-    compiled, maps, filters = tensors(shape)
+    maps, filters = tensors(shape)
     before, results = torch.get_num_threads(), []
     try:
         for threads in (1, 2, 3, 16):
             torch.set_num_threads(threads)
-            packed = compiled.pack(filters, shape.groups)
-            out = compiled.forward(maps, filters, shape)
-            backwards = compiled.backward(out, maps, filters, shape, BOTH)
-            results.append([packed, out, compiled.forward(maps, packed, shape), *backwards])
+            packed = conv.pack(filters, shape.groups)
+            out = forward(maps, filters, shape)
+            backwards = backward(out, maps, filters, shape)
+            results.append([packed, out, forward(maps, filters, shape, packed), *backwards])
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(a, b) for result in results[1:] for a, b in zip(result, results[0], strict=True))
     alone = shape._replace(batch=1)
-    assert torch.equal(compiled.forward(maps[1:2], filters, alone), out[1:2])
-    assert torch.equal(compiled.forward(maps[1:2], packed, alone), out[1:2])
+    assert torch.equal(forward(maps[1:2], filters, alone), out[1:2])
+    assert torch.equal(forward(maps[1:2], filters, alone, packed), out[1:2])
 
 
 @pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[2]], ids=str)
 def test_tensors_laid_out_otherwise(shape):
-    compiled, maps, filters = tensors(shape)
-    want = compiled.forward(maps, filters, shape)
+    maps, filters = tensors(shape)
+    want = forward(maps, filters, shape)
     other = maps.contiguous(memory_format=torch.channels_last), filters.contiguous(memory_format=torch.channels_last)
-    assert torch.equal(compiled.forward(*other, shape), want)
-    assert torch.equal(compiled.pack(other[1], shape.groups), compiled.pack(filters, shape.groups))
+    assert torch.equal(forward(*other, shape), want)
+    assert torch.equal(conv.pack(other[1], shape.groups), conv.pack(filters, shape.groups))
     gradient = want.contiguous(memory_format=torch.channels_last)
-    wants = compiled.backward(want, maps, filters, shape, BOTH)
-    assert all(map(torch.equal, compiled.backward(gradient, *other, shape, BOTH), wants))
+    wants = backward(want, maps, filters, shape)
+    assert all(map(torch.equal, backward(gradient, *other, shape), wants))
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize(
-    ("channels", "size", "stride"), [(8, 32, 1), (16, 9, 1), (16, 4, 1), (16, 9, 2)]
-)
+@pytest.mark.parametrize(("channels", "size", "stride"), [(8, 32, 1), (16, 9, 1), (16, 4, 1), (16, 9, 2)])
 def test_no_number_of_another_image_or_group_comes_in(channels, size, stride, packed):
     """What is not finite stays in its image and group; a product with a zero in the place of nothing would spread it."""
     shape = Shape(3, channels, channels, 2, size, size, stride)
-    compiled, maps, filters = tensors(shape)
+    maps, filters = tensors(shape)
     maps[0, channels : 2 * channels], maps[1, :channels] = float("nan"), float("inf")
-    out = compiled.forward(maps, compiled.pack(filters, 3) if packed else filters, shape)
+    out = forward(maps, filters, shape, conv.pack(filters, 3) if packed else None)
     finite = out.isfinite().flatten(2).all(-1).view(2, 3, channels)
     spoilt = torch.tensor([[False, True, False], [True, False, False]])
     assert torch.equal(finite.any(-1), ~spoilt)
@@ -164,12 +190,14 @@ def test_no_number_of_another_image_or_group_comes_in(channels, size, stride, pa
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_memory_that_cannot_be_had_is_an_error(threads):
-    compiled, maps, filters = tensors(SHAPES[2])
+    maps, filters = tensors(SHAPES[2])
+    job = conv._job(maps, filters, SHAPES[2].groups, 1, maps=maps, filters=filters, out=maps)
+    job.inputs = 2**40
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(threads)
         with pytest.raises(MemoryError, match=r"needs [\d,]{20,} bytes to work in"):
-            compiled.forward(maps, filters, SHAPES[2]._replace(inputs=2**40))
+            conv._run(job)
     finally:
         torch.set_num_threads(before)
 

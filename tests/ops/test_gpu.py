@@ -39,7 +39,7 @@ def test_it_is_the_group_convolution(monkeypatch, chunk, orders, channels, kerne
     monkeypatch.setattr(gpu, "CHUNK_BYTES", chunk)
     weight, bias = numbers(channels[1], channels[0], *orders, *kernel), numbers(channels[1])
     x = numbers(3, torch.Size(orders).numel(), channels[0], *size)
-    how = (list(orders), stride, padding, dilation)
+    how = (list(orders), [*stride, *padding, *dilation])
     filters = transform_filters(weight, orders)
     out = gpu.forward(x, filters, bias, *how)
     close(out, direct_group_conv2d(x, weight, bias, orders, ConvGeometry(stride, padding, dilation)))
@@ -54,7 +54,7 @@ def test_it_is_the_group_convolution(monkeypatch, chunk, orders, channels, kerne
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 2e-2), (torch.float16, 3e-3), (torch.float32, 1e-5)])
 def test_precision_is_that_of_the_filters(dtype, tolerance):
-    x, weight, how = numbers(4, 16, 3, 5, 5).float(), numbers(4, 3, 4, 4, 3, 3).float(), ([4, 4], (1, 1), (1, 1), (1, 1))
+    x, weight, how = numbers(4, 16, 3, 5, 5).float(), numbers(4, 3, 4, 4, 3, 3).float(), ([4, 4], [1] * 6)
     filters = transform_filters(weight, (4, 4))
     exact = FORWARD(x, filters, None, *how)
     out = gpu.forward(x, filters.to(dtype), None, *how)
@@ -68,7 +68,7 @@ def test_precision_is_that_of_the_filters(dtype, tolerance):
 
 
 def test_an_empty_batch_has_gradients_of_zero():
-    x, filters, how = numbers(0, 4, 2, 5, 5), numbers(15, 2, 3, 3), ([4], (1, 1), (1, 1), (1, 1))
+    x, filters, how = numbers(0, 4, 2, 5, 5), numbers(15, 2, 3, 3), ([4], [1] * 6)
     out = gpu.forward(x, filters, None, *how)
     assert out.shape == (0, 4, 3, 5, 5)
     to_input, to_filters = gpu.backward(out, x, filters, *how, [True, True])
@@ -81,7 +81,7 @@ def test_windows_stay_within_a_chunk(monkeypatch):
     monkeypatch.setattr(gpu, "CHUNK_BYTES", 2**16)
     multiply = gpu._multiply
     monkeypatch.setattr(gpu, "_multiply", lambda left, right: seen.append(right.nbytes) or multiply(left, right))
-    gpu.forward(numbers(16, 4, 3, 8, 8).float(), numbers(10, 3, 3, 3).float(), None, [4], (1, 1), (1, 1), (1, 1))
+    gpu.forward(numbers(16, 4, 3, 8, 8).float(), numbers(10, 3, 3, 3).float(), None, [4], [1] * 6)
     assert len(seen) > 1
     assert max(seen) <= 2**16
 
@@ -98,7 +98,7 @@ def test_products_obey_the_switch_of_convolutions_and_transforms_are_exact(monke
             return function(*args, **(kwargs or {}))
 
     with gpu._tf32(not switch), Watch():
-        gpu.forward(numbers(2, 4, 3, 8, 8), numbers(10, 3, 3, 3), None, [4], (1, 1), (1, 1), (1, 1))
+        gpu.forward(numbers(2, 4, 3, 8, 8), numbers(10, 3, 3, 3), None, [4], [1] * 6)
         assert torch.backends.cuda.matmul.allow_tf32 is not switch
     assert seen == [("mm", False), ("bmm", switch), ("mm", False)]
     assert torch.backends.cuda.matmul.allow_tf32 is False
@@ -107,7 +107,7 @@ def test_products_obey_the_switch_of_convolutions_and_transforms_are_exact(monke
 def test_a_gpu_multiplies_as_was_measured_of_it(monkeypatch):
     calls = []
     run = gpu._chosen("fourier_conv2d", lambda *_: calls.append("matmul"))
-    arguments = (numbers(1, 4, 1, 3, 3), numbers(5, 1, 1, 1), None, [4], (1, 1), (0, 0), (1, 1))
+    arguments = (numbers(1, 4, 1, 3, 3), numbers(5, 1, 1, 1), None, [4], [1, 1, 0, 0, 1, 1])
     assert run(*arguments) is not None
     monkeypatch.setattr(gpu, "measured", lambda device: devices.Measured(64, "matmul"))
     assert run(*arguments) is None

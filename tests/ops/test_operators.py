@@ -27,7 +27,7 @@ FUNCTIONS = {
         unit_range,
     )
 }
-ORDERS, PLANE = [3], [[1, 1], [1, 1], [1, 1]]
+ORDERS, PLANE = [3], [1, 1, 1, 1, 1, 1]
 
 
 def numbers(*shape):
@@ -37,9 +37,9 @@ def numbers(*shape):
 FILTERS = numbers(rank(ORDERS) * 2, 2, 3, 3)
 SAMPLES = {
     "group_transform": [(numbers(2, 3, 5), ORDERS, "signal", False, first) for first in (False, True)],
-    "fourier_conv2d": [(numbers(1, 3, 2, 3, 3), FILTERS, bias, ORDERS, *PLANE) for bias in (None, numbers(2))],
+    "fourier_conv2d": [(numbers(1, 3, 2, 3, 3), FILTERS, bias, ORDERS, PLANE) for bias in (None, numbers(2))],
     "fourier_conv2d_backward": [
-        (numbers(1, 3, 2, 3, 3), numbers(1, 3, 2, 3, 3).requires_grad_(needed[1]), FILTERS, ORDERS, *PLANE, needed)
+        (numbers(1, 3, 2, 3, 3), numbers(1, 3, 2, 3, 3).requires_grad_(needed[1]), FILTERS, ORDERS, PLANE, needed)
         for needed in ([True, True], [False, True], [True, False])  # that of the filters alone depends on the input
     ],
 }

@@ -14,7 +14,7 @@ from t3cen.groups import CyclicProduct
 from t3cen.nn import GroupConv2d
 from t3cen.ops import kernels
 from t3cen.ops.cpu import build, columns
-from t3cen.ops.cpu.transform import Transform, apply
+from t3cen.ops.cpu.transform import apply, routine
 from t3cen.ops.transform import group_transform
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -44,7 +44,7 @@ def functions(matrix, batch, count, dtype=torch.float32):
 
 
 def is_compiled(orders, name="signal", transposed=False, count=None, dtype=torch.float32):
-    return columns.compiled(Transform(orders, name, transposed, count), dtype) is not None
+    return columns.compiled(routine, orders, name, transposed, count, dtype=dtype) is not None
 
 
 @pytest.mark.parametrize("transposed", [False, True])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import math
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,8 +14,6 @@ from t3cen.ops import kernels
 from t3cen.ops.cpu import build
 
 SCALARS = {torch.float32: "float", torch.float64: "double"}
-MOST_ELEMENTS = 128
-"""Of a group; programs for larger ones take seconds to write."""
 LEAST_PER_THREAD = 2**15
 
 TILE_BYTES = 98304
@@ -97,23 +94,24 @@ class Routine(NamedTuple):
         rows: numbers given back.
         statements: C with the inputs, first matrix first, as `x[...][i]` and the results as `y[...][i]`, all of type `vector`.
         declarations: C in front of it.
-        additions: how many there are, about.
+        count: columns of a matrix, where that is known; None for any number.
     """
 
     inputs: int
     more: int
     rows: int
     statements: list[str]
-    additions: int
     declarations: str = ""
+    count: int | None = None
 
 
-def source(routine: Routine, scalar: str, count: int | None = None) -> str:
-    """C code of `void mix(in, more, out, batch, count, threads)`, for `float` or `double`; for one count alone if that is known.
+def source(routine: Routine, scalar: str) -> str:
+    """C code of `void mix(in, more, out, batch, count, threads)`, for `float` or `double`.
 
     It runs the routine on `batch` times `count` columns. A matrix is its first element and how many elements lie between those
     of a batch and of a row; columns beside each other are contiguous.
     """
+    count = routine.count
     size = {"float": 4, "double": 8}[scalar]
     # Whole vectors, however wide they are.
     longest = LONGEST_RUN_BYTES if count is None else min(-(-count * size // 64) * 64, LONGEST_RUN_BYTES)
@@ -131,30 +129,6 @@ def source(routine: Routine, scalar: str, count: int | None = None) -> str:
     )
 
 
-class Recipe(Protocol):
-    """A function to compile: hashable, told from others by its fields.
-
-    Attributes:
-        orders: those of the group.
-        count: columns of a matrix, where that is known; None for any number.
-        most_additions: longer programs take too long to compile for what they save.
-    """
-
-    @property
-    def orders(self) -> tuple[int, ...]: ...
-
-    @property
-    def count(self) -> int | None: ...
-
-    @property
-    def most_additions(self) -> int: ...
-
-    def __hash__(self) -> int: ...
-
-    def routine(self) -> Routine:
-        """How it is done."""
-
-
 class _Matrix(ctypes.Structure):
     """`struct matrix` of the template."""
 
@@ -166,49 +140,40 @@ class _Matrix(ctypes.Structure):
 
 
 class Kernel:
-    """A compiled recipe."""
+    """A compiled routine."""
 
     def __init__(self, function: Callable[..., None], rows: int) -> None:
         self._function, self.rows = function, rows
 
     def __call__(self, functions: Tensor, out: Tensor | None = None, more: Tensor | None = None) -> Tensor:
-        """`(B, G, N)`, with as many columns of `more` where the recipe takes two matrices, to `(B, R, N)`.
+        """`(B, G, N)`, with as many columns of `more` where the routine takes two matrices, to `(B, R, N)`.
 
         Written to `out` if there is one: of the same type, with contiguous columns.
         """
-        functions = _by_columns(functions)
         batch, _, count = functions.shape
         out = functions.new_empty(batch, self.rows, count) if out is None else out
-        second = None if more is None else _by_columns(more)
+        taken = [t if t.stride(2) == 1 else t.contiguous() for t in (functions, functions if more is None else more)]
         threads = min(torch.get_num_threads(), max(1, functions.numel() // LEAST_PER_THREAD))
-        seconds = _Matrix() if second is None else _Matrix.of(second)
-        self._function(_Matrix.of(functions), seconds, _Matrix.of(out), batch, count, threads)
+        self._function(*map(_Matrix.of, (*taken, out)), batch, count, threads)
         return out
 
 
-def compiled(recipe: Recipe, dtype: torch.dtype) -> Kernel | None:
-    """The recipe's kernel; None where there is none: another precision, too long a program, no compiled code here.
+def compiled(make: Callable[..., Routine | None], *arguments: Hashable, dtype: torch.dtype) -> Kernel | None:
+    """The kernel of `make(*arguments)`; None where there is none: another precision, too long a program, no compiled code here.
 
     Raises:
         UnavailableError: kernels are `"on"` and the compiler fails.
     """
-    return _compiled(recipe, dtype, kernels.mode()) if dtype in SCALARS and kernels.mode() != "off" else None
+    return _compiled(make, arguments, dtype, kernels.mode()) if dtype in SCALARS and kernels.mode() != "off" else None
 
 
 @functools.cache
-def _compiled(recipe: Recipe, dtype: torch.dtype, mode: str) -> Kernel | None:
-    if math.prod(recipe.orders) > MOST_ELEMENTS:
+def _compiled(
+    make: Callable[..., Routine | None], arguments: tuple[Hashable, ...], dtype: torch.dtype, mode: str
+) -> Kernel | None:
+    routine = make(*arguments)
+    library = None if routine is None else build.load(source(routine, SCALARS[dtype]))
+    if routine is None or library is None:
         return None
-    routine = recipe.routine()
-    if routine.additions > recipe.most_additions:
-        return None
-    library = build.load(source(routine, SCALARS[dtype], recipe.count))
-    if library is None:
-        return None
-    function = library.mix
-    function.argtypes, function.restype = [*[_Matrix] * 3, *[ctypes.c_long] * 2, ctypes.c_int], None
-    return Kernel(function, routine.rows)
-
-
-def _by_columns(functions: Tensor) -> Tensor:
-    return functions if functions.stride(2) == 1 else functions.contiguous()
+    library.mix.argtypes, library.mix.restype = [*[_Matrix] * 3, *[ctypes.c_long] * 2, ctypes.c_int], None
+    return Kernel(library.mix, routine.rows)

@@ -3,6 +3,8 @@
 It goes by Winograd's minimal filtering (Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016), every second
 place by the definition, with channels last (`csrc/conv.c`); few channels by the definition along the rows of maps, where vectors
 are long.
+
+Maps are `(B, groups inputs, H, W)`, filters `(groups outputs, inputs, 3, 3)`, both float32, with a border of one zero.
 """
 
 from __future__ import annotations
@@ -10,25 +12,78 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from t3cen.ops import kernels
 from t3cen.ops.cpu import build
+from t3cen.ops.geometry import ConvGeometry
+
+GEOMETRIES = (ConvGeometry((1, 1), (1, 1)), ConvGeometry((2, 2), (1, 1)))
 
 
-class Shape(NamedTuple):
-    """What is convolved: groups and the channels of each, maps, with a border of one zero, and a stride of 1 or 2."""
+def takes(maps: Tensor, filters: Tensor, groups: int, geometry: ConvGeometry, lasting: bool) -> bool:
+    """Whether this is convolved here: PyTorch's own is slower, and there is a compiler.
 
-    groups: int
-    inputs: int
-    outputs: int
-    batch: int
-    height: int
-    width: int
-    stride: int
+    Args:
+        maps: of that size.
+        lasting: whether filters are packed once for many calls.
+
+    Raises:
+        UnavailableError: kernels are `"on"` and the compiler fails.
+    """
+    known = filters.dtype == torch.float32 and filters.shape[2:] == (3, 3) and geometry in GEOMETRIES and len(maps) > 0
+    library = _library(kernels.mode()) if known else None
+    return library is not None and (lasting or bool(library.takes(_job(maps, filters, groups, geometry.stride[0]))))
+
+
+def forward(maps: Tensor, filters: Tensor, groups: int, stride: int, packed: Tensor | None = None) -> Tensor:
+    """`F.conv2d(maps, filters, None, stride, 1, 1, groups)`; `packed` is what `pack` makes of the filters.
+
+    Raises:
+        MemoryError: there is none to work in.
+    """
+    maps, filters = maps.contiguous(), filters.contiguous()
+    out = maps.new_empty(len(maps), len(filters), *(-(-side // stride) for side in maps.shape[2:]))
+    _run(_job(maps, filters, groups, stride, maps=maps, filters=filters, packed=packed, out=out))
+    return out
+
+
+def backward(
+    gradient: Tensor, maps: Tensor, filters: Tensor, groups: int, stride: int, needed: Sequence[bool]
+) -> tuple[Tensor | None, Tensor | None]:
+    """Gradients of maps and filters, those that are needed, from that of the result."""
+    gradient, maps, filters = gradient.contiguous(), maps.contiguous(), filters.contiguous()
+    to_maps = to_filters = None
+    if needed[0]:
+        to_maps = torch.empty_like(maps)
+        job = _job(maps, filters, groups, stride, maps=gradient, filters=filters, out=to_maps)
+        job.transposed, job.inputs, job.outputs = True, job.outputs, job.inputs
+        _run(job)
+    if needed[1]:
+        job = _job(maps, filters, groups, stride, maps=maps, gradient=gradient)
+        parts = filters.new_empty(_compiled().parts(job), *filters.shape)
+        job.out = parts.data_ptr()
+        _run(job)
+        to_filters = parts[0] if len(parts) == 1 else parts.sum(0)
+    return to_maps, to_filters
+
+
+def pack(filters: Tensor, groups: int) -> Tensor:
+    """Filters as `forward` takes them with any maps: `(N,)`, on this machine."""
+    filters = filters.contiguous()
+    job = _job(filters, filters, groups, 1, filters=filters)
+    packed = filters.new_zeros(_compiled().packed_size(job))
+    job.out = packed.data_ptr()
+    _compiled().pack(job, torch.get_num_threads())
+    return packed
+
+
+def lanes() -> int:
+    """Of a vector."""
+    return ctypes.c_int.in_dll(_compiled(), "lanes").value
 
 
 class _Job(ctypes.Structure):
@@ -42,103 +97,31 @@ class _Job(ctypes.Structure):
     ]
 
 
-def choose(shape: Shape, packed: bool = False) -> CompiledConv | None:
-    """What convolves float32 maps of this shape; None where PyTorch's own is faster, or nothing can be compiled.
+def _job(size: Tensor, channels: Tensor, groups: int, stride: int, **tensors: Tensor | None) -> _Job:
+    """For maps and filters of these shapes."""
+    pointers = {name: tensor.data_ptr() for name, tensor in tensors.items() if tensor is not None}
+    batch, _, height, width = size.shape
+    sides = {"inputs": channels.shape[1], "outputs": len(channels) // groups, "height": height, "width": width}
+    return _Job(groups=groups, batch=batch, stride=stride, **sides, **pointers)
 
-    Args:
-        shape: of the convolution.
-        packed: whether filters are packed once for many calls.
 
-    Raises:
-        UnavailableError: kernels are `"on"` and the compiler fails.
-    """
-    return _chosen(shape, packed, kernels.mode())
+def _run(job: _Job) -> None:
+    lacking = _compiled().run(job, torch.get_num_threads())
+    if lacking:
+        wanted = f"a convolution needs {lacking:,} bytes to work in, and there are none"
+        raise MemoryError(f"{wanted}: take fewer threads or a smaller batch")
+
+
+def _compiled() -> Any:
+    return _library(kernels.mode())
 
 
 @functools.cache
-def _chosen(shape: Shape, packed: bool, mode: str) -> CompiledConv | None:
+def _library(mode: str) -> ctypes.CDLL | None:
     library = build.load(build.package_file("conv.c"), fused=True)
-    if library is None or not shape.batch:
-        return None
-    conv = CompiledConv(library)
-    # Channels fill vectors, and half of one is nothing, unless Winograd's filtering saves more.
-    taken = min(shape.inputs, shape.outputs) > conv.lanes // 2
-    taken |= shape.stride == 1 and (conv.lanes < 16 or conv.takes_few(shape))
-    return conv if taken or packed else None
-
-
-class CompiledConv:
-    """Convolutions in groups with 3x3 kernels and a border of one zero.
-
-    Args:
-        library: `conv.c`, compiled.
-    """
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        threads = [ctypes.c_int]
-        for name, more in {"run": threads, "pack": threads, "parts": [], "packed_size": [], "few": []}.items():
+    if library is not None:
+        for name in ("run", "pack", "parts", "packed_size", "takes"):
             function = getattr(library, name)
-            function.argtypes, function.restype = [ctypes.POINTER(_Job), *more], ctypes.c_long
-        self._library = library
-        self.lanes = ctypes.c_int.in_dll(library, "lanes").value
-
-    def takes_few(self, shape: Shape) -> bool:
-        """Whether these are few enough channels to convolve along the rows of maps."""
-        return bool(self._library.few(_job(shape)))
-
-    def forward(self, maps: Tensor, filters: Tensor, shape: Shape) -> Tensor:
-        """`F.conv2d(maps, filters, None, stride, 1, 1, groups)`.
-
-        Args:
-            maps: `(B, groups inputs, H, W)`.
-            filters: `(groups outputs, inputs, 3, 3)`, or what `pack` makes of them.
-            shape: of the convolution.
-
-        Raises:
-            MemoryError: there is none to work in.
-        """
-        maps, filters = maps.contiguous(), filters.contiguous()
-        sizes = (-(-side // shape.stride) for side in (shape.height, shape.width))
-        out = maps.new_empty(shape.batch, shape.groups * shape.outputs, *sizes)
-        job = _job(shape, maps=maps, out=out)
-        if filters.dim() == 1:
-            job.packed = filters.data_ptr()
-        else:
-            job.filters = filters.data_ptr()
-        self._go(job)
-        return out
-
-    def backward(
-        self, gradient: Tensor, maps: Tensor, filters: Tensor, shape: Shape, needed: Sequence[bool]
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Gradients of maps and filters, those that are needed, from that of the result; filters are not packed."""
-        gradient, maps, filters = gradient.contiguous(), maps.contiguous(), filters.contiguous()
-        to_maps = to_filters = None
-        if needed[0]:
-            to_maps = torch.empty_like(maps)
-            turned = shape._replace(inputs=shape.outputs, outputs=shape.inputs)
-            self._go(_job(turned, transposed=True, maps=gradient, filters=filters, out=to_maps))
-        if needed[1]:
-            parts = filters.new_empty(self._library.parts(_job(shape)), *filters.shape)
-            self._go(_job(shape, maps=maps, gradient=gradient, out=parts))
-            to_filters = parts[0] if len(parts) == 1 else parts.sum(0)
-        return to_maps, to_filters
-
-    def pack(self, filters: Tensor, groups: int) -> Tensor:
-        """Filters, `(groups outputs, inputs, 3, 3)`, as `forward` takes them with any maps: `(N,)`, on this machine."""
-        filters = filters.contiguous()
-        shape = Shape(groups, filters.shape[1], len(filters) // groups, 0, 0, 0, 1)
-        packed = filters.new_zeros(self._library.packed_size(_job(shape)))
-        self._library.pack(_job(shape, filters=filters, out=packed), torch.get_num_threads())
-        return packed
-
-    def _go(self, job: _Job) -> None:
-        lacking = self._library.run(job, torch.get_num_threads())
-        if lacking:
-            wanted = f"a convolution needs {lacking:,} bytes to work in, and there are none"
-            raise MemoryError(f"{wanted}: take fewer threads or a smaller batch")
-
-
-def _job(shape: Shape, /, *, transposed: bool = False, **tensors: Tensor) -> _Job:
-    pointers = {name: tensor.data_ptr() for name, tensor in tensors.items()}
-    return _Job(**shape._asdict(), **pointers, transposed=transposed)
+            threads = [ctypes.c_int] * (name in ("run", "pack"))
+            function.argtypes, function.restype = [ctypes.POINTER(_Job), *threads], ctypes.c_long
+    return library

@@ -109,7 +109,9 @@ class _Passes:
     def _set(self, **arrays: Tensor | NDArray | None) -> None:
         for name, array in arrays.items():
             setattr(self, f"_{name}", array)  # C does not keep it alive
-            setattr(self._job, name, array.data_ptr() if isinstance(array, Tensor) else None if array is None else array.ctypes.data)
+            setattr(
+                self._job, name, array.data_ptr() if isinstance(array, Tensor) else None if array is None else array.ctypes.data
+            )
 
 
 def _lanes(code: ctypes.CDLL) -> int:

@@ -12,7 +12,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from t3cen.algebra.sparse_factors import Name
 from t3cen.ops.cpu import conv
 from t3cen.ops.cpu.transform import apply
-from t3cen.ops.geometry import ConvGeometry, Pair
+from t3cen.ops.geometry import ConvGeometry
 from t3cen.ops.operator import kernel_for
 from t3cen.ops.transform import rank
 
@@ -20,25 +20,22 @@ CHUNK_BYTES = 8 * 2**20
 LANES, FEWEST = 8, 3
 """Of PyTorch's convolution in groups: channels of a group are filled up with zeros to a multiple of `LANES`, from `FEWEST` on. It
 takes up to five times as long otherwise (docs/performance.md)."""
-COMPILED = (ConvGeometry((1, 1), (1, 1)), ConvGeometry((2, 2), (1, 1)))
-"""How a 3x3 kernel may go over the plane for `conv`."""
 _PACKED = WeakTensorKeyDictionary()
 
 
-def forward(
-    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
-) -> Tensor:
+def forward(input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], numbers: list[int]) -> Tensor:
     """`ops.fourier.fourier_conv2d`."""
-    rows, geometry = rank(orders), _geometry(stride, padding, dilation)
+    rows, geometry = rank(orders), ConvGeometry.of(numbers)
     groups, outputs = rows * (input.shape[2] // filters.shape[1]), len(filters) // rows
     out = filters.new_empty(*input.shape[:2], outputs, *geometry.output_size(input.shape[3:], filters.shape[2:]))
     lasting = not filters.requires_grad
-    wide = _widened(input, filters, groups, geometry, lasting)
+    compiled = conv.takes(input[:, 0], filters, groups, geometry, lasting)
+    packed = _packed(filters, groups) if compiled and lasting else None
+    wide = filters if compiled else _widened(filters, rows, groups > rows)
     for part in _chunks(input, wide, groups):
         transformed = _transformed(input[part], orders, "signal", False, groups * wide.shape[1], wide.dtype)
-        compiled, shape = _compiled(transformed, wide, groups, geometry, lasting)
         if compiled:
-            products = compiled.forward(transformed, _packed(filters, groups, compiled) if lasting else wide, shape)
+            products = conv.forward(transformed, filters, groups, geometry.stride[0], packed)
         else:
             products = F.conv2d(transformed, wide, None, *geometry, groups)
         if bias is not None:
@@ -49,28 +46,21 @@ def forward(
 
 
 def backward(
-    gradient: Tensor,
-    input: Tensor,
-    filters: Tensor,
-    orders: list[int],
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    needed: list[bool],
+    gradient: Tensor, input: Tensor, filters: Tensor, orders: list[int], numbers: list[int], needed: list[bool]
 ) -> tuple[Tensor, Tensor]:
     """`ops.fourier.fourier_conv2d_backward`."""
-    rows, geometry = rank(orders), _geometry(stride, padding, dilation)
+    rows, geometry = rank(orders), ConvGeometry.of(numbers)
     outputs, inputs = gradient.shape[2], input.shape[2]
     groups = rows * (inputs // filters.shape[1])
-    wide = _widened(input, filters, groups, geometry)
+    compiled = conv.takes(input[:, 0], filters, groups, geometry, False)
+    wide = filters if compiled else _widened(filters, rows, groups > rows)
     to_input = torch.empty_like(input, memory_format=torch.contiguous_format) if needed[0] else input.new_empty(0)
     to_filters: Tensor | None = None
     for part in _chunks(input, wide, groups):
         at_products = _transformed(gradient[part], orders, "output", True, len(wide), wide.dtype)
         transformed = _transformed(input[part], orders, "signal", False, groups * wide.shape[1], wide.dtype)
-        compiled, shape = _compiled(transformed, wide, groups, geometry)
         if compiled:
-            to_maps, more = compiled.backward(at_products, transformed, wide, shape, needed)
+            to_maps, more = conv.backward(at_products, transformed, filters, groups, geometry.stride[0], needed)
         else:
             to_maps, more, _ = torch.ops.aten.convolution_backward(
                 at_products, transformed, wide, None, *geometry, False, [0, 0], groups, [*needed, False]
@@ -83,41 +73,27 @@ def backward(
     return to_input, to_filters.unflatten(0, (rows, -1))[:, :outputs, : filters.shape[1]].reshape(filters.shape)
 
 
-def _geometry(*pairs: Pair) -> ConvGeometry:
-    return ConvGeometry(*map(tuple, pairs))  # type: ignore[arg-type]
-
-
-def _compiled(
-    maps: Tensor, filters: Tensor, groups: int, geometry: ConvGeometry, packed: bool = False
-) -> tuple[conv.CompiledConv | None, conv.Shape]:
-    """What convolves `(B, ..., H, W)` fastest, as measured, None if that is PyTorch's own; and how it is told so."""
-    shape = conv.Shape(groups, filters.shape[1], len(filters) // groups, len(maps), *maps.shape[-2:], geometry.stride[0])
-    known = filters.dtype == torch.float32 and filters.shape[2:] == (3, 3) and geometry in COMPILED
-    return conv.choose(shape, packed) if known else None, shape
-
-
-def _packed(filters: Tensor, groups: int, compiled: conv.CompiledConv) -> Tensor:
+def _packed(filters: Tensor, groups: int) -> Tensor:
     """Filters without a gradient in the form that `conv` multiplies with, kept for as long as they are and stay what they are."""
     state = None if filters.is_inference() else (filters._version, filters.data_ptr())
     kept = _PACKED.get(filters)
     if kept is not None and state is not None and kept[0] == state:
         return kept[1]
-    made = compiled.pack(filters, groups)
+    made = conv.pack(filters, groups)
     if state is not None:
         _PACKED[filters] = state, made
     return made
 
 
-def _widened(input: Tensor, filters: Tensor, groups: int, geometry: ConvGeometry, packed: bool = False) -> Tensor:
-    """`(R C', C, kh, kw)` with channels of zeros added, as many as make PyTorch's convolution fast; `conv` takes any number.
+def _widened(filters: Tensor, rows: int, apart: bool) -> Tensor:
+    """`(R C', C, kh, kw)` with channels of zeros added, as many as make PyTorch's convolution fast.
 
-    Channels in groups of their own stay as they are: zeros would come between those that are transformed together.
+    Channels in groups of their own, `apart`, stay as they are: zeros would come between those that are transformed together.
     """
-    apart = input.shape[2] > filters.shape[1]
-    if apart or filters.dtype != torch.float32 or _compiled(input, filters, groups, geometry, packed)[0]:
+    if apart or filters.dtype != torch.float32:
         return filters.contiguous()
-    missing = [-channels % LANES if channels >= FEWEST else 0 for channels in (len(filters) // groups, filters.shape[1])]
-    return F.pad(filters.unflatten(0, (groups, -1)), (0, 0, 0, 0, 0, missing[1], 0, missing[0])).flatten(0, 1)
+    missing = [-channels % LANES if channels >= FEWEST else 0 for channels in (len(filters) // rows, filters.shape[1])]
+    return F.pad(filters.unflatten(0, (rows, -1)), (0, 0, 0, 0, 0, missing[1], 0, missing[0])).flatten(0, 1)
 
 
 def _transformed(f: Tensor, orders: list[int], name: Name, transposed: bool, total: int, dtype: torch.dtype) -> Tensor:

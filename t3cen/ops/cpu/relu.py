@@ -4,59 +4,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
 
 from t3cen.algebra.band import fine_orders, interpolation, mean_projection
-from t3cen.algebra.bilinear import Matrix, snap
-from t3cen.algebra.sparse_factors import Stage, beside
+from t3cen.algebra.bilinear import snap
+from t3cen.algebra.sparse_factors import along_axes, transpose
 from t3cen.ops import relu
 from t3cen.ops.axes import exact
 from t3cen.ops.cpu import columns, straight_line
 from t3cen.ops.operator import kernel_for
 
+MOST_ADDITIONS = 6000
+"""5616, for three axes of order 3 at Q = 3N, take 4 s to compile."""
 
-@dataclass(frozen=True)
-class CellAverage:
-    """A recipe of `columns`: `band_limited_relu`, or its gradient, which takes functions and the gradient of the result."""
 
-    orders: tuple[int, ...]
-    points: int
-    backward: bool = False
-    count: ClassVar[None] = None
-    most_additions: ClassVar[int] = 6000  # 5616, for three axes of order 3 at Q = 3N, take 4 s to compile
-
-    def routine(self) -> columns.Routine:
-        fine = fine_orders(self.orders, self.points)
-        size, entries, corners = math.prod(self.orders), math.prod(fine), relu.corners(fine)
-        up = _stage([interpolation(n, q) for n, q in zip(self.orders, fine, strict=True)])
-        down = _stage([mean_projection(n, q) for n, q in zip(self.orders, fine, strict=True)])
-        down[-1] = down[-1] / (2 * len(corners))  # two for the triangle's area
-        stages = [up, _transposed(down), _transposed(up)] if self.backward else [up, down]
-        programs = [straight_line.program([stage]) for stage in stages]
-        opening = straight_line.statements(programs[0], "x[{}][i]", "p[{}]", "u")
-        if self.backward:
-            opening += straight_line.statements(programs[1], f"x[{size} + {{}}][i]", "g[{}]", "v")
-        statements = [
-            f"vector p[{entries}], m[{entries}]{f', g[{entries}]' if self.backward else ''};",
-            *opening,
-            f"for (int j = 0; j < {entries}; j++) m[j] = (vector){{0}};",
-            f"for (int c = 0; c < {len(corners)}; c++) for (int j = 0; j < {entries}; j++) {{",
-            *_PIECE,
-            *(_BACKWARD if self.backward else _FORWARD),
-            "}",
-            *straight_line.statements(programs[-1], "m[{}]", "y[{}][i]", "w"),
-        ]
-        declarations = [
-            _table("starts", [_shifted(fine, corner) for corner in corners]),
-            _table("ends", [_shifted(fine, [1 - c for c in corner]) for corner in corners]),
-            "static vector positive(vector a) { return (vector)((bits)a & (a > 0)); }",
-        ]
-        additions = sum(program.additions for program in programs)
-        return columns.Routine(size, size * self.backward, size, statements, additions, "\n".join(declarations))
+def routine(orders: tuple[int, ...], points: int, backward: bool = False) -> columns.Routine | None:
+    """`band_limited_relu`, or its gradient, which takes functions and the gradient of the result."""
+    fine = fine_orders(orders, points)
+    size, entries, corners = math.prod(orders), math.prod(fine), relu.corners(fine)
+    if size > straight_line.MOST_ELEMENTS:
+        return None
+    up, down = (
+        [snap(m) for m in along_axes([make(n, q) for n, q in zip(orders, fine, strict=True)])]
+        for make in (interpolation, mean_projection)
+    )
+    down[-1] = down[-1] / (2 * len(corners))  # two for the triangle's area
+    chains = [up, transpose(down), transpose(up)] if backward else [up, down]
+    programs = [straight_line.program(chain) for chain in chains]
+    if sum(program.additions for program in programs) > MOST_ADDITIONS:
+        return None
+    opening = straight_line.statements(programs[0], "x[{}][i]", "p[{}]", "u")
+    if backward:
+        opening += straight_line.statements(programs[1], f"x[{size} + {{}}][i]", "g[{}]", "v")
+    statements = [
+        f"vector p[{entries}], m[{entries}]{f', g[{entries}]' if backward else ''};",
+        *opening,
+        f"for (int j = 0; j < {entries}; j++) m[j] = (vector){{0}};",
+        f"for (int c = 0; c < {len(corners)}; c++) for (int j = 0; j < {entries}; j++) {{",
+        *_PIECE,
+        *(_BACKWARD if backward else _FORWARD),
+        "}",
+        *straight_line.statements(programs[-1], "m[{}]", "y[{}][i]", "w"),
+    ]
+    declarations = [
+        _table("starts", [_shifted(fine, corner) for corner in corners]),
+        _table("ends", [_shifted(fine, [1 - c for c in corner]) for corner in corners]),
+        "static vector positive(vector a) { return (vector)((bits)a & (a > 0)); }",
+    ]
+    return columns.Routine(size, size * backward, size, statements, "\n".join(declarations))
 
 
 _PIECE = [
@@ -69,16 +66,6 @@ _BACKWARD = [
     "    m[starts[c][j]] += (vector)(((bits)d & (a > 0)) | ((bits)t & ~(a > 0)));",
     "    m[ends[c][j]] += (vector)(((bits)d & (b > 0)) | ((bits)t & ~(b > 0)));",
 ]
-
-
-def _stage(matrices: list[Matrix]) -> Stage:
-    """One matrix along each axis of the group, first to last."""
-    made, taken = zip(*(matrix.shape for matrix in matrices), strict=True)
-    return [snap(beside(math.prod(made[:axis]), matrix, math.prod(taken[axis + 1 :]))) for axis, matrix in enumerate(matrices)]
-
-
-def _transposed(stage: Stage) -> Stage:
-    return [matrix.T for matrix in reversed(stage)]
 
 
 def _shifted(orders: Sequence[int], corner: Sequence[int]) -> list[int]:
@@ -94,12 +81,12 @@ def _table(name: str, rows: list[list[int]]) -> str:
 
 
 def _band_limited_relu(f: Tensor, orders: list[int], points: int) -> Tensor:
-    kernel = columns.compiled(CellAverage(tuple(orders), points), exact(f.dtype))
+    kernel = columns.compiled(routine, tuple(orders), points, dtype=exact(f.dtype))
     return _by_columns(kernel, f) if kernel else relu.band_limited_relu.kernel(f, orders, points)
 
 
 def _band_limited_relu_backward(gradient: Tensor, f: Tensor, orders: list[int], points: int) -> Tensor:
-    kernel = columns.compiled(CellAverage(tuple(orders), points, True), exact(f.dtype))
+    kernel = columns.compiled(routine, tuple(orders), points, True, dtype=exact(f.dtype))
     return _by_columns(kernel, f, gradient) if kernel else relu.band_limited_relu_backward.kernel(gradient, f, orders, points)
 
 

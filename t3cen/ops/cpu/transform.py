@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
 
 from torch import Tensor
 
-from t3cen.algebra.sparse_factors import Name, stages
+from t3cen.algebra.sparse_factors import Name, factors
 from t3cen.ops import transform
 from t3cen.ops.axes import exact
 from t3cen.ops.cpu import columns, straight_line
@@ -19,28 +18,24 @@ LEAST_COUNT = 4
 """Numbers of one of many functions; fewer leave most of a vector empty."""
 
 
-@dataclass(frozen=True)
-class Transform:
-    """A recipe of `columns`: a matrix of `cyclic_convolution(orders)`, or its transpose.
+MOST_ADDITIONS = 1200
+"""Longer programs take too long to compile for what they save."""
 
-    Attributes:
-        count: columns of a function, where many functions have few; None for any number.
-    """
 
-    orders: tuple[int, ...]
-    name: Name
-    transposed: bool
-    count: int | None = None
-    most_additions: ClassVar[int] = 1200
-
-    def routine(self) -> columns.Routine:
-        return straight_line.routine(straight_line.program(stages(self.orders, self.name, self.transposed)))
+def routine(orders: tuple[int, ...], name: Name, transposed: bool, count: int | None = None) -> columns.Routine | None:
+    """A matrix of `cyclic_convolution(orders)`, or its transpose; `count` columns a function, where many have few."""
+    if math.prod(orders) > straight_line.MOST_ELEMENTS:
+        return None
+    program = straight_line.program(factors(orders, name, transposed))
+    statements = straight_line.statements(program, "x[{}][i]", "y[{}][i]")
+    made = columns.Routine(program.inputs, 0, len(program.outputs), statements, count=count)
+    return made if program.additions <= MOST_ADDITIONS else None
 
 
 def apply(f: Tensor, orders: list[int], name: Name, transposed: bool, out: Tensor | None = None) -> Tensor:
     """A matrix along the group axis of `(B, G, N)`, N large; written to `out` if there is one, `(B, R, N)` of any precision."""
     f = f.to(exact(f.dtype))
-    kernel = columns.compiled(Transform(tuple(orders), name, transposed), f.dtype) if f[:1].numel() >= LEAST_SIZE else None
+    kernel = columns.compiled(routine, tuple(orders), name, transposed, dtype=f.dtype) if f[:1].numel() >= LEAST_SIZE else None
     if kernel is None:
         made = transform.group_transform.plain(f, orders, name, transposed, False)
         return made if out is None else out.copy_(made)
@@ -57,7 +52,7 @@ def _group_transform(f: Tensor, orders: list[int], name: Name, transposed: bool,
     many, _, count = f.shape
     kernel = None
     if count >= LEAST_COUNT and f.numel() >= LEAST_SIZE:
-        kernel = columns.compiled(Transform(tuple(orders), name, transposed, count), f.dtype)
+        kernel = columns.compiled(routine, tuple(orders), name, transposed, count, dtype=f.dtype)
     if kernel is None:
         # All as one function, whose numbers are many.
         together = f.transpose(0, 1).reshape(1, -1, many * count)

@@ -193,6 +193,11 @@ static void pack_part(const void *of, long index, long parts) {
         transform_filters(job, &BY_TAPS, group, 0, job->outputs, job->out + group * each);
 }
 
+/* Whether it is faster here than elsewhere: channels fill vectors, and half of one is nothing, unless Winograd's filtering saves more. */
+long takes(const struct job *job) {
+    return least(job->inputs, job->outputs) > LANES / 2 || (job->stride == 1 && LANES < 16) || few(job);
+}
+
 long parts(const struct job *job) { return few(job) ? 1 : cut(job).tile_parts; }
 
 long packed_size(const struct job *job) { return job->groups * panels_size(job->outputs, TAPS, job->inputs); }

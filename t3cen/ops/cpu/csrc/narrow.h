@@ -7,7 +7,7 @@ enum { BLOCK = 8 };
 
 /* Where they half fill a vector of 16, Winograd's filtering takes 1.4 to 2 times as long; with narrower ones it is faster, and with
    16 channels the definition is no faster than PyTorch's own (docs/performance.md). */
-long few(const struct job *job) {
+static int few(const struct job *job) {
     const int in_pairs = job->width % (2 * LANES) == 0 || (job->width % LANES == 0 && job->height % 2 == 0);
     return LANES == 16 && job->stride == 1 && most(job->inputs, job->outputs) <= BLOCK && in_pairs;
 }
