@@ -62,15 +62,15 @@ def test_plain_operations_agree_with_direct(options):
     """What every other device runs."""
     _, conv = pair((2, 3), **options)
     filters, x = ops.transform_filters(conv.weight, (2, 3)), function((2, 3))
-    how = [list(conv.stride), list(conv.padding), list(conv.dilation)]
+    how = [*conv.stride, *conv.padding, *conv.dilation]
     kernel, backward = (
         DECOMPOSITIONS[getattr(torch.ops.t3cen, name).default] for name in ("fourier_conv2d", "fourier_conv2d_backward")
     )
-    out = kernel(x, filters, conv.bias, [2, 3], *how)
+    out = kernel(x, filters, conv.bias, [2, 3], how)
     torch.testing.assert_close(out, conv(x), rtol=1e-12, atol=1e-12)
     x, filters, gradient = x.requires_grad_(), filters.detach().requires_grad_(), out.detach().cos()
-    wanted = torch.autograd.grad(kernel(x, filters, None, [2, 3], *how), [x, filters], gradient)
-    found = backward(gradient, x, filters, [2, 3], *how, [True, True])
+    wanted = torch.autograd.grad(kernel(x, filters, None, [2, 3], how), [x, filters], gradient)
+    found = backward(gradient, x, filters, [2, 3], how, [True, True])
     torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
 
 

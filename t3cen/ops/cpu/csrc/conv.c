@@ -87,15 +87,25 @@ static void take(const struct item *item, long row, long next, long before) {
     const long across = tiles_across(job);
     stage(job->maps + image * job->inputs * map.height * map.width, job->inputs, map.height, map.width, input.places * top - input.before,
           input.places * rows + input.before + input.after, input.before, map.pitch, item->maps);
-    for (long y = 0; y < rows; y++)
-        item->by->transform_input(item->maps + input.places * y * map.pitch * item->inputs, map.pitch, across, item->inputs,
-                                  item->tiles_in + (before + y) * across * item->inputs, in_apart(item));
+    for (long y = 0; y < rows; y++) {
+        const float *places = item->maps + input.places * y * map.pitch * item->inputs;
+        float *tiles = item->tiles_in + (before + y) * across * item->inputs;
+        if (item->by->winograd)
+            input_transform(places, map.pitch, across, item->inputs, tiles, in_apart(item));
+        else
+            copy_places(places, map.pitch, across, item->inputs, input, tiles, in_apart(item));
+    }
     if (!job->gradient) return;
     const float *gradient = job->gradient + (image * job->outputs + item->first) * seen.height * seen.width;
     stage(gradient, item->last - item->first, seen.height, seen.width, output.places * top, output.places * rows, 0, seen.pitch, item->places);
-    for (long y = 0; y < rows; y++)
-        item->by->transpose_output(item->places + output.places * y * seen.pitch * item->outputs, seen.pitch, across, item->outputs,
-                                   item->tiles_out + (before + y) * across * item->outputs, out_apart(item));
+    for (long y = 0; y < rows; y++) {
+        const float *places = item->places + output.places * y * seen.pitch * item->outputs;
+        float *tiles = item->tiles_out + (before + y) * across * item->outputs;
+        if (item->by->winograd)
+            output_transposed(places, seen.pitch, across, item->outputs, tiles, out_apart(item));
+        else
+            copy_places(places, seen.pitch, across, item->outputs, output, tiles, out_apart(item));
+    }
 }
 
 static void give(const struct item *item, long row, long next, long before) {
@@ -103,9 +113,14 @@ static void give(const struct item *item, long row, long next, long before) {
     const struct map map = item->output;
     const long image = row / tiles_down(job) * job->groups + item->group, across = tiles_across(job), size = map.height * map.width;
     const long each = item->by->output.places, top = each * (row % tiles_down(job)), bottom = least(top + each * (next - row), map.height);
-    for (long y = top; y < bottom; y += each)
-        item->by->transform_output(item->tiles_out + (before + (y - top) / each) * across * item->outputs, out_apart(item), across,
-                                   item->outputs, least(bottom - y, each), map.width, item->places + (y - top) * map.width * item->outputs);
+    for (long y = top; y < bottom; y += each) {
+        const float *tiles = item->tiles_out + (before + (y - top) / each) * across * item->outputs;
+        float *places = item->places + (y - top) * map.width * item->outputs;
+        if (item->by->winograd)
+            output_transform(tiles, out_apart(item), across, item->outputs, least(bottom - y, each), map.width, places);
+        else
+            place(tiles, out_apart(item), across, item->outputs, least(bottom - y, each), map.width, each, places);
+    }
     float *to = job->out + (image * job->outputs + item->first) * size + top * map.width;
     unstage(item->places, (bottom - top) * map.width, item->last - item->first, size, to);
 }

@@ -1,52 +1,20 @@
 /* Convolution by its definition: the numbers of an input tile are the places a kernel sees, those of a filter its taps. */
 
-/* `side` times `side` places at every step of `each`: an input transform that only copies. */
-INLINE void copy_places(const float *from, long pitch, long across, long wide, float *to, long apart, long side,
-                        long each) {
+/* An input transform that only copies: all places that a tile sees. */
+static void copy_places(const float *from, long pitch, long across, long wide, struct side seen, float *to, long apart) {
+    const long side = seen.before + seen.places + seen.after;
     for (long y = 0; y < side; y++)
         for (long x = 0; x < side; x++, to += apart)
             for (long t = 0; t < across; t++)
-                memcpy(to + t * wide, from + (y * pitch + each * t + x) * wide, wide * sizeof(float));
+                memcpy(to + t * wide, from + (y * pitch + seen.places * t + x) * wide, wide * sizeof(float));
 }
 
-static void one_place(const float *from, long pitch, long across, long wide, float *to, long apart) {
-    copy_places(from, pitch, across, wide, to, apart, 1, 1);
-}
-
-static void four_places(const float *from, long pitch, long across, long wide, float *to, long apart) {
-    copy_places(from, pitch, across, wide, to, apart, 2, 1);
-}
-
-static void nine_places(const float *from, long pitch, long across, long wide, float *to, long apart) {
-    copy_places(from, pitch, across, wide, to, apart, 3, 1);
-}
-
-static void nine_places_apart(const float *from, long pitch, long across, long wide, float *to, long apart) {
-    copy_places(from, pitch, across, wide, to, apart, 3, 2);
-}
-
-/* An output transform that only copies. */
-INLINE void place(const float *from, long apart, long across, long wide, long rows, long width, float *to, long each) {
+/* And an output transform. */
+static void place(const float *from, long apart, long across, long wide, long rows, long width, long each, float *to) {
     for (long y = 0; y < rows; y++)
         for (long x = 0; x < each; x++)
             for (long t = 0; t < across && each * t + x < width; t++)
                 memcpy(to + (y * width + each * t + x) * wide, from + (each * y + x) * apart + t * wide, wide * sizeof(float));
-}
-
-static void place_one(const float *from, long apart, long across, long wide, long rows, long width, float *to) {
-    place(from, apart, across, wide, rows, width, to, 1);
-}
-
-static void place_four(const float *from, long apart, long across, long wide, long rows, long width, float *to) {
-    place(from, apart, across, wide, rows, width, to, 2);
-}
-
-static void nine_taps(const vector *taps, float *to, long apart) {
-    for (int tap = 0; tap < TAPS; tap++) store(to + tap * apart, taps[tap]);
-}
-
-static void from_nine_taps(const float *from, long apart, vector *taps) {
-    for (int tap = 0; tap < TAPS; tap++) taps[tap] = load(from + tap * apart);
 }
 
 static const struct product TAP_BY_TAP[] = {{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}, {4, 4, 0}, {5, 5, 0}, {6, 6, 0}, {7, 7, 0}, {8, 8, 0}};
@@ -62,24 +30,17 @@ static const struct product BACK_TO_FOUR[] = {
 /* 3x3 at every place. Its filters are their taps, turned around for the gradient of the inputs; `pack` makes the same. */
 static const struct algorithm BY_TAPS = {
     .input = {1, 1, 1}, .output = {1, 0, 0},
-    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .turned = 1,
-    .count = 9, .products = TAP_BY_TAP,
-    .transform_input = nine_places, .transform_output = place_one, .transform_filter = nine_taps,
+    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .turned = 1, .count = 9, .products = TAP_BY_TAP,
 };
 
 /* 3x3 at every second place. */
 static const struct algorithm STRIDED = {
     .input = {2, 1, 0}, .output = {1, 0, 0},
-    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1,
-    .count = 9, .products = TAP_BY_TAP,
-    .transform_input = nine_places_apart, .transform_output = place_one, .transform_filter = nine_taps,
-    .transpose_output = one_place, .transpose_filter = from_nine_taps,
+    .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .count = 9, .products = TAP_BY_TAP,
 };
 
 /* Its gradient of the inputs: their places are the outputs here. */
 static const struct algorithm STRIDED_BACK = {
     .input = {1, 0, 1}, .output = {2, 0, 0},
-    .input_numbers = 4, .filter_numbers = 9, .output_numbers = 4,
-    .count = 9, .products = BACK_TO_FOUR,
-    .transform_input = four_places, .transform_output = place_four, .transform_filter = nine_taps,
+    .input_numbers = 4, .filter_numbers = 9, .output_numbers = 4, .count = 9, .products = BACK_TO_FOUR,
 };

@@ -58,7 +58,10 @@ static void transform_filters(const struct job *job, const struct algorithm *by,
                     for (long tap = 0; tap < TAPS; tap++) at[tap] = load(packed + tap * next + c * wide);
                 else if (job->transposed)
                     together(filters + (c * job->outputs + o) * TAPS, outputs, by->turned, at);
-                by->transform_filter(at, out + c * wide, next);
+                if (by->winograd)
+                    winograd_filter(at, out + c * wide, next);
+                else
+                    for (int tap = 0; tap < TAPS; tap++) store(out + c * wide + tap * next, at[tap]);
             }
         }
     }
@@ -70,7 +73,10 @@ static void transpose_filters(const struct job *job, const struct algorithm *by,
     for (long o = 0; o < outputs; o++)
         for (long c = 0; c < job->inputs; c += LANES) {
             vector taps[TAPS];
-            by->transpose_filter(totals + o * wide + c, step, taps);
+            if (by->winograd)
+                filter_transposed(totals + o * wide + c, step, taps);
+            else
+                for (int tap = 0; tap < TAPS; tap++) taps[tap] = load(totals + o * wide + c + tap * step);
             float *out = to + (o * job->inputs + c) * TAPS;
             for (long i = 0; i < least(job->inputs - c, LANES); i++)
                 for (long tap = 0; tap < TAPS; tap++) *out++ = ((float *)(taps + tap))[i];

@@ -3,7 +3,7 @@
 
 enum { SIDE = 4 };
 
-/* B' d B. */
+/* B' d B: a row of tiles, from rows of places, `pitch` places long, to [number][tile][channel], a number `apart` from the next. */
 static void input_transform(const float *from, long pitch, long across, long wide, float *to, long apart) {
     const long row = pitch * wide;
     for (long c = 0; c < wide; c += LANES) {
@@ -34,7 +34,7 @@ static void input_transform(const float *from, long pitch, long across, long wid
     }
 }
 
-/* A' m A. */
+/* A' m A: back to `rows` rows of places, `width` places long. */
 static void output_transform(const float *from, long apart, long across, long wide, long rows, long width, float *to) {
     for (long t = 0; t < across; t++)
         for (long c = 0; c < wide; c += LANES) {
@@ -124,9 +124,6 @@ static const struct product NUMBER_BY_NUMBER[] = {
 
 /* 3x3 at every place. Back to the inputs it is the same with filters turned around. */
 static const struct algorithm WINOGRAD = {
-    .input = {2, 1, 1}, .output = {2, 0, 0},
-    .input_numbers = 16, .filter_numbers = 16, .output_numbers = 16, .turned = 1,
-    .count = 16, .products = NUMBER_BY_NUMBER,
-    .transform_input = input_transform, .transform_output = output_transform, .transform_filter = winograd_filter,
-    .transpose_output = output_transposed, .transpose_filter = filter_transposed,
+    .input = {2, 1, 1}, .output = {2, 0, 0}, .winograd = 1,
+    .input_numbers = 16, .filter_numbers = 16, .output_numbers = 16, .turned = 1, .count = 16, .products = NUMBER_BY_NUMBER,
 };
