@@ -1,12 +1,16 @@
 """Where the project lies, and the doors to its commands."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hydra.errors import InstantiationException
 
 from t3cen import __main__, extras, project
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_a_checkout_names_its_scripts():
@@ -118,3 +122,9 @@ def test_a_package_that_a_run_misses_is_told_with_its_extra():
 
     assert str(expected(wrapped("kornia"))) == 'kornia is not installed; this part of t3cen needs: pip install "t3cen[suite]"'
     assert expected(wrapped("t3cen.nothing")) is None
+
+
+def test_what_make_runs_is_there():
+    named = re.findall(r"(?<![\w/.])(?:tests|scripts)/[\w/.]+", (ROOT / "Makefile").read_text())
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
