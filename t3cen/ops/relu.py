@@ -26,7 +26,7 @@ from t3cen.algebra.band import fine_orders, interpolation, mean_projection
 from t3cen.ops.axes import along_axes, constant, exact
 from t3cen.ops.operator import operator
 
-CPU_PIECE, GPU_PIECE = 2**19, 2**26
+CPU_PIECE, GPU_PIECE = 2**19, 2**24
 """Values on the finer grid that are made at a time: they fit a processor's cache, or a modest part of a GPU's memory."""
 TINY = float(torch.finfo(torch.float32).tiny)
 """The least length of a piece that is divided by; far below the rounding of any other."""
