@@ -46,6 +46,6 @@ def transpose(chain: list[Matrix]) -> list[Matrix]:
 
 def _parts(order: int) -> Matrix:
     """Cosine and sine parts over one cyclic group, a row each."""
-    elements = [(g,) for g in range(order)]
+    elements: list[tuple[int, ...]] = [(g,) for g in range(order)]
     waves = [(k, wave) for k in range(order // 2 + 1) for wave in character((k,), elements, (order,))]
     return np.stack([wave for _, wave in waves if wave.any()])

@@ -71,19 +71,11 @@ def batch_norm_act(
 def _in_few_passes(plain: Callable[..., Gradients]) -> Callable[..., Gradients]:
     """By PyTorch's own norm."""
 
-    def run(
-        gradient: Tensor,
-        maps: Tensor,
-        weight: Any,
-        bias: Any,
-        mean: Tensor,
-        variance: Tensor,
-        result: Any,
-        eps: float,
-        relu: bool,
-    ) -> Gradients:
+    def run(gradient: Tensor, maps: Tensor, weight: Any, bias: Any, *others: Any) -> Gradients:
+        mean, variance, result, eps, relu = others
         folded, dtype = _folded(maps), exact(maps.dtype)
-        scale, shift, mean, variance = (None if t is None else t.to(dtype) for t in (weight, bias, mean, variance))
+        scale, shift = (None if t is None else t.to(dtype) for t in (weight, bias))
+        mean, variance = mean.to(dtype), variance.to(dtype)
         after = result
         if relu and result is None:
             after = F.batch_norm(folded, mean, variance, scale, shift, False, 0.0, eps).view(maps.shape)

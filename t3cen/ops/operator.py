@@ -6,7 +6,7 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
@@ -17,6 +17,17 @@ NAMESPACE = "t3cen"
 _LIBRARY = Library(NAMESPACE, "DEF")
 
 Function = Callable[..., Any]
+
+
+class Operator(Protocol):
+    """What layers call: the function itself is `plain`, what runs on any device `kernel`."""
+
+    plain: Function
+    kernel: Function
+
+    def __call__(self, *args: Any) -> Any: ...
+
+
 DECOMPOSITIONS: dict[Any, Function] = {}
 """Of every operator, the same in PyTorch's own operations: for programs that run where this package is not installed."""
 
@@ -29,12 +40,12 @@ def operator(
     constants: int = 0,
     flops: Function | None = None,
     kernel: Function | None = None,
-) -> Callable[[Function], Function]:
+) -> Callable[[Function], Operator]:
     """Register a function in PyTorch's own operations as an operator, and return the differentiable function that layers call.
 
-    The function itself stays as `plain` of what is returned, and what runs on any device as `kernel`. What is not said follows
-    from the function: shapes from a run on fake tensors, gradients of any order from its own. A tangent is the transpose of the
-    gradient, and batches run entry by entry. A device may have a kernel of its own (`kernel_for`).
+    What is not said follows from the function: shapes from a run on fake tensors, gradients of any order from its own. A tangent
+    is the transpose of the gradient, and batches run entry by entry. A device may have a kernel of its own (`kernel_for`).
+
     Under `torch.compile` and `torch.export` the operator is one node of the graph; to profilers it is one event, to
     `FlopCounterMode` what `flops` says.
 
@@ -49,7 +60,7 @@ def operator(
     """
     name = schema.partition("(")[0]
 
-    def register(plain: Function) -> Function:
+    def register(plain: Function) -> Operator:
         _LIBRARY.define(schema)
         default = kernel(plain) if kernel else plain
         _LIBRARY.impl(name, _as_kernel(default), "CompositeExplicitAutograd")
@@ -74,9 +85,10 @@ def operator(
         torch.library.register_vmap(qualified, rules["vmap"], lib=_LIBRARY)
         if flops is not None:
             register_flop_formula(op.overloadpacket, get_raw=False)(flops)
-        call.plain, call.kernel = plain, default  # type: ignore[attr-defined]
         call.__doc__, call.__name__ = plain.__doc__, name
-        return call
+        made = cast(Operator, call)
+        made.plain, made.kernel = plain, default
+        return made
 
     return register
 
@@ -113,7 +125,7 @@ def _rules(save: Function, gradients: Function, constants: int) -> dict[str, Fun
             return tuple(t for t, wanted in zip(made, needed, strict=False) if wanted)
 
         zeros = [torch.zeros(shape, **kind) for shape, kind in ctx.results]
-        _, transpose = torch.func.vjp(transposed, *zeros)
+        transpose = torch.func.vjp(transposed, *zeros)[1]
         made = transpose(tuple(t for t in tangents if t is not None))
         made = [*made[: len(made) - constants], *[None] * constants]
         return made[0] if len(made) == 1 else tuple(made)
@@ -129,7 +141,7 @@ def _gradients(plain: Function, arguments: Sequence[Any], needed: Sequence[bool]
         given = dict(zip(places, tensors, strict=True))
         return plain(*(given.get(place, argument) for place, argument in enumerate(arguments)))
 
-    _, pull = torch.func.vjp(of_needed, *(arguments[place] for place in places))
+    pull = torch.func.vjp(of_needed, *(arguments[place] for place in places))[1]
     made = dict(zip(places, pull(of_results[0] if len(of_results) == 1 else of_results), strict=True))
     return [made.get(place) for place in range(len(arguments))]
 

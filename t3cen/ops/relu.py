@@ -76,8 +76,9 @@ def band_limited_relu(f: Tensor, orders: Sequence[int], points: int) -> Tensor:
 @operator("band_limited_relu_backward(Tensor gradient, Tensor f, int[] orders, int points) -> Tensor", kernel=_in_pieces)
 def band_limited_relu_backward(gradient: Tensor, f: Tensor, orders: Sequence[int], points: int) -> Tensor:
     """From the gradient of the result to that of the function."""
-    _, pull = torch.func.vjp(lambda f: band_limited_relu.plain(f, orders, points), f)
-    return pull(gradient)[0]
+    pull = torch.func.vjp(lambda f: band_limited_relu.plain(f, orders, points), f)[1]
+    made: Tensor = pull(gradient)[0]
+    return made
 
 
 def averages(values: Tensor, orders: Sequence[int]) -> Tensor:

@@ -94,7 +94,7 @@ class Routine(NamedTuple):
         rows: numbers given back.
         statements: C with the inputs, first matrix first, as `x[...][i]` and the results as `y[...][i]`, all of type `vector`.
         declarations: C in front of it.
-        count: columns of a matrix, where that is known; None for any number.
+        columns: of a matrix, where that is known; None for any number.
     """
 
     inputs: int
@@ -102,7 +102,7 @@ class Routine(NamedTuple):
     rows: int
     statements: list[str]
     declarations: str = ""
-    count: int | None = None
+    columns: int | None = None
 
 
 def source(routine: Routine, scalar: str) -> str:
@@ -111,7 +111,7 @@ def source(routine: Routine, scalar: str) -> str:
     It runs the routine on `batch` times `count` columns. A matrix is its first element and how many elements lie between those
     of a batch and of a row; columns beside each other are contiguous.
     """
-    count = routine.count
+    count = routine.columns
     size = {"float": 4, "double": 8}[scalar]
     # Whole vectors, however wide they are.
     longest = LONGEST_RUN_BYTES if count is None else min(-(-count * size // 64) * 64, LONGEST_RUN_BYTES)

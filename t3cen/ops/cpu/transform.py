@@ -28,7 +28,7 @@ def routine(orders: tuple[int, ...], name: Name, transposed: bool, count: int | 
         return None
     program = straight_line.program(factors(orders, name, transposed))
     statements = straight_line.statements(program, "x[{}][i]", "y[{}][i]")
-    made = columns.Routine(program.inputs, 0, len(program.outputs), statements, count=count)
+    made = columns.Routine(program.inputs, 0, len(program.outputs), statements, columns=count)
     return made if program.additions <= MOST_ADDITIONS else None
 
 
