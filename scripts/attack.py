@@ -2,12 +2,13 @@
 
 python scripts/attack.py                                    every kind on this code, into docs/reliability/now.json
 python scripts/attack.py --kinds stops --cases 6            one kind, fewer cases
+python scripts/attack.py --kinds stops --seed 2 --more      other moments; counts are added to those that are there
 python scripts/attack.py --code ../older --label before     another checkout of the project
 python scripts/attack.py --page                             docs/reliability.md from what was counted
 
 A case of `stops` or `kills` is a run with two loader processes in a process group of its own. The signal goes to the whole
 group, as from a terminal, `timeout` or SLURM, at a moment drawn from the run's length, its start included. Then the same
-command is given again, and weights and metrics must be those of a run that was left alone, bit for bit.
+command is given again, and weights and metrics must be those of a run that was left alone, bit for bit. `limits` and `preemptions` start a SLURM.
 """
 
 import argparse
@@ -20,14 +21,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import torch
+from attack_counts import keep, write_page
+from attack_slurm import limits, preemptions
 
 PROJECT = Path(__file__).resolve().parents[1]
-COUNTS, PAGE = PROJECT / "docs" / "reliability", PROJECT / "docs" / "reliability.md"
 SETTINGS = (
     "experiment=mnist_h4", "scale=smoke", "num_workers=2", "logger.wandb=off", "selection=validation", "data.train_size=24",
     "data.test_size=64", "trainer.max_steps=-1", "trainer.max_epochs=25", "trainer.accelerator=cpu",
@@ -49,7 +51,16 @@ for _ in changed():
     print(resume_point(folder, *more) != folder / "previous.ckpt")
 """
 READ_FINAL = """
-from t3cen import load
+try:
+    from t3cen import load
+except ImportError:  # of older code, which has this for figures
+    import torch
+    from t3cen.figures.networks import load_weights
+    class Any(torch.nn.Module):
+        def load_state_dict(self, weights): pass
+    def load(path):
+        try: load_weights(Any(), path)
+        except Exception as error: raise ValueError from error
 load(path)
 for _ in changed():
     try: load(path)
@@ -72,13 +83,14 @@ class Attack:
 
     def __init__(self, code: Path, place: Path, chance: random.Random) -> None:
         self.code, self.place, self.chance = code, place, chance
-        self._alone: tuple[Path, float] | None = None
+        self._alone: dict[str, tuple[Path, float]] = {}
 
-    def start(self, name: str, *more: str) -> subprocess.Popen[bytes]:
+    def start(self, name: str, *more: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         command = [sys.executable, "train.py", *SETTINGS, f"outputs={self.place / name}", *more]
-        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
+        environment = {**self.environment, **(variables or {})}
         with (self.place / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=self.code, env=self.environment, stdout=log, start_new_session=True, **quiet)
+            return subprocess.Popen(command, cwd=self.code, env=environment, stdout=log, **quiet)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -88,16 +100,24 @@ class Attack:
         """Where the run put itself; None where it never got that far."""
         return next((path.parent for path in (self.place / name).rglob("config.json")), None)
 
-    def alone(self) -> tuple[Path, float]:
+    def alone(self, name: str = "alone", *more: str, variables: Mapping[str, str] | None = None) -> tuple[Path, float]:
         """A run that nothing happens to, and the seconds it took."""
-        if self._alone is None:
+        if name not in self._alone:
             begun = time.monotonic()
-            if self.start("alone").wait():
-                raise SystemExit(f"a run that nothing was done to failed:\n{(self.place / 'alone.log').read_text()}")
-            folder = self.folder("alone")
+            if self.start(name, *more, variables=variables).wait():
+                raise SystemExit(f"a run that nothing was done to failed:\n{(self.place / f'{name}.log').read_text()}")
+            folder = self.folder(name)
             assert folder is not None
-            self._alone = folder, time.monotonic() - begun
-        return self._alone
+            self._alone[name] = folder, time.monotonic() - begun
+        return self._alone[name]
+
+    def same(self, one: Path, other: Path | None) -> bool:
+        """Whether two runs have the same weights, metrics and lengths, bit for bit."""
+        assert other is not None
+        records = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
+        weights = [torch.load(folder / "checkpoints" / "final.ckpt", weights_only=True)["state_dict"] for folder in (one, other)]
+        equal = all(torch.equal(value, weights[1][key]) for key, value in weights[0].items())
+        return equal and all(records[0][key] == records[1][key] for key in ("metrics", "steps", "epochs"))
 
     def stopped(self) -> Path:
         """The checkpoints of a run that was killed when it had written two."""
@@ -178,19 +198,11 @@ def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) 
             return f"{what}: called a failure"
     if again := attack.start(name, *more).wait():
         return f"{what}: the same command again ended with status {again}"
-    return "" if _same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
+    return "" if attack.same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
 
 
 def _trained(folder: Path) -> bool:
     return any(len(path.read_text().splitlines()) > 1 for path in folder.glob("csv/*/metrics.csv"))
-
-
-def _same(one: Path, other: Path | None) -> bool:
-    assert other is not None
-    records = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
-    weights = [torch.load(folder / "checkpoints" / "final.ckpt", weights_only=True)["state_dict"] for folder in (one, other)]
-    equal = all(torch.equal(value, weights[1][key]) for key, value in weights[0].items())
-    return equal and all(records[0][key] == records[1][key] for key in ("metrics", "steps", "epochs"))
 
 
 KINDS: dict[str, tuple[Callable[[Attack, int], Iterator[str]], int]] = {
@@ -199,19 +211,10 @@ KINDS: dict[str, tuple[Callable[[Attack, int], Iterator[str]], int]] = {
     "record_flips": (record_flips, 3000),
     "stops": (stops, 20),
     "kills": (kills, 6),
+    "limits": (limits, 3),
+    "preemptions": (preemptions, 3),
 }
 """By name: the attack, and how many cases of it are tried unless told."""
-
-
-def page() -> str:
-    """The table of docs/reliability.md: a line for each kind, a column for each label."""
-    counts = {path.stem: json.loads(path.read_text()) for path in sorted(COUNTS.glob("*.json"))}
-    lines = ["| kind | " + " | ".join(f"{label}: tried, lost or wrong" for label in counts) + " |"]
-    lines.append("|---" * (len(counts) + 1) + "|")
-    for kind, (attack, _) in KINDS.items():
-        cells = [f"{c[kind]['cases']}, {len(c[kind]['wrong'])}" if kind in c else "" for c in counts.values()]
-        lines.append(f"| {str(attack.__doc__).rstrip('.')} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -221,15 +224,13 @@ def main() -> int:
     parser.add_argument("--code", type=Path, default=PROJECT, help="the checkout that is attacked (default: this one)")
     parser.add_argument("--label", default="now", help="of the counts (default: now)")
     parser.add_argument("--seed", type=int, default=1, help="of moments and bits")
+    parser.add_argument("--more", action="store_true", help="add to what was counted before")
     parser.add_argument("--page", action="store_true", help="write docs/reliability.md and attack nothing")
     options = parser.parse_args()
     if options.page:
-        head, mark, _ = PAGE.read_text().partition("<!-- counts -->\n")
-        PAGE.write_text(head + mark + page())
+        write_page()
         return 0
-    COUNTS.mkdir(exist_ok=True)
-    path = COUNTS / f"{options.label}.json"
-    counts = json.loads(path.read_text()) if path.exists() else {}
+    lost = 0
     with tempfile.TemporaryDirectory(prefix="attack-") as place:
         attack = Attack(options.code.absolute(), Path(place), random.Random(options.seed))
         for kind in options.kinds:
@@ -239,9 +240,9 @@ def main() -> int:
                 wrong += [told] if told else []
                 if told or case % 100 == 0 or cases < 100:
                     print(f"{kind} {case} of {cases}: {told or 'well'}", flush=True)
-            counts[kind] = {"cases": cases, "wrong": wrong}
-            path.write_text(json.dumps(counts, indent=1) + "\n")
-    return any(counts[kind]["wrong"] for kind in options.kinds)
+            keep(options.label, kind, str(function.__doc__), cases, wrong, more=options.more)
+            lost += len(wrong)
+    return 1 if lost else 0
 
 
 if __name__ == "__main__":
