@@ -5,7 +5,6 @@ The cluster is that of tests/slurm: Debian's packages, as root. Runs have two lo
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -57,7 +56,7 @@ def _on_slurm(
             alone, _ = attack.alone("alone-slow", *SLOW, variables={"PYTHONPATH": path})
             for case in range(cases):
                 name = f"{what}{case}"
-                driver = attack.start(name, "-m", *SLOW, *LAUNCHER, *settings, variables={**variables, "PYTHONPATH": path})
+                driver = attack.start(name, *SLOW, *LAUNCHER, *settings, variables={**variables, "PYTHONPATH": path})
                 act(cluster, attack.place / name)
                 try:
                     status = driver.wait(PATIENCE)
@@ -72,9 +71,9 @@ def _told(attack: Any, name: str, status: int, alone: Path) -> str:
     """What was lost or wrong, or nothing."""
     folder = attack.folder(name)
     if status:
-        reason = json.loads((folder / "failure.json").read_text()) if folder and (folder / "failure.json").exists() else {}
-        return f"{name}: the driver ended with status {status}; {reason.get('reason', '')}"
-    if "going on from" not in (folder / "train.log").read_text():
-        sittings = len(list(folder.glob("csv/sitting_*")))
-        return f"{name}: what was trained before was lost; {sittings} sittings, none of which went on"
+        said = (attack.place / f"{name}.log").read_text().strip().splitlines() or [""]
+        return f"{name}: the driver ended with status {status}; {said[-1]}"
+    if folder is None or "going on from" not in (folder / "train.log").read_text():
+        sittings = len(list(folder.glob("csv/sitting_*"))) if folder else 0
+        return f"{name}: {sittings} sittings, none of which went on from another"
     return "" if attack.same(alone, folder) else f"{name}: the run that went on differs from the one left alone"

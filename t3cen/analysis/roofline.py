@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
-from t3cen.ops import DECOMPOSITIONS, gpu
+from t3cen.ops import DECOMPOSITIONS, devices, gpu
 
 LAUNCH_SECONDS = 4e-6
 """Between the starts of two kernels that one thread of Python launches, at best."""
@@ -116,28 +116,38 @@ def training_step(network: nn.Module, batch: int, size: int, products: str = "co
     return Work((*counted.operations, (update, 0)))
 
 
-def roofline_seconds(device: str, backend: str) -> Callable[[Mapping[str, Any]], float] | None:
+def roofline_seconds(device: str) -> Callable[[str, Mapping[str, Any]], float] | None:
     """Seconds that a training step takes at least on a GPU with published peaks, in float32; None for any other device.
 
     Args:
         device: a part of its name, or its name a part of it.
-        backend: of the group convolution, in place of the configuration's.
+
+    Returns:
+        a function of the backend of the group convolutions, in place of the configuration's, and the configuration. `auto`
+        chooses as on that GPU.
     """
     from t3cen.training.run import make_data, make_network  # here: the rest of this file needs no data sets
 
-    found = [gpu for name, gpu in GPUS.items() if name.lower() in device.lower()]
-    if not found:
+    found = named(device)
+    if found is None:
         return None
+    facts = next((facts for name, facts in devices.everything().items() if found.name in name), devices.everything()["cuda"])
     known: dict[str, float] = {}
 
-    def seconds(config: Mapping[str, Any]) -> float:
+    def seconds(backend: str, config: Mapping[str, Any]) -> float:
         data = make_data(config)
         model = {**config["model"], "backend": backend}
         images = config["data"]["batch_size"] * getattr(data.augmentation, "views", 1)
         key = json.dumps([config["backbone"], model, data.image_size, data.num_classes, images], sort_keys=True)
         if key not in known:
-            work = training_step(make_network({**config, "model": model}, data), images, data.image_size)
-            known[key] = work.seconds(found[0])
+            with devices.taken_for(facts):
+                network = make_network({**config, "model": model}, data)
+                known[key] = training_step(network, images, data.image_size, facts.products).seconds(found)
         return known[key]
 
     return seconds
+
+
+def named(device: str) -> Gpu | None:
+    """The GPU of which `device` is a part of the name, or whose name is a part of it."""
+    return next((gpu for name, gpu in GPUS.items() if name.lower() in device.lower() or device.lower() in name.lower()), None)
