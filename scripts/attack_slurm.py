@@ -23,13 +23,13 @@ SLOW = ("loss._target_=slow_loss.loss", "checkpoint_every.steps=1000")
 LAUNCHER = ("launcher=slurm", *(f"hydra.launcher.{key}" for key in (
     "cpus_per_task=1", "mem_gb=2", "gpus_per_node=1", "poll_seconds=1", "signal_delay_s=20",
 )))  # fmt: skip
-PATIENCE = 600.0
+PATIENCE = 1200.0
 """Seconds after which a run that a cluster was given counts as lost."""
 
 
 def limits(attack: Any, cases: int) -> Iterator[str]:
-    """A SLURM time limit of one minute, waited out: the run is saved before it, queued again, and gone on from"""
-    return _on_slurm(attack, cases, "limit", ("hydra.launcher.timeout_min=1",), lambda *_: None)
+    """A SLURM time limit of two minutes, waited out: the run is saved before it, queued again, and gone on from"""
+    return _on_slurm(attack, cases, "limit", ("hydra.launcher.timeout_min=2",), lambda *_: None)
 
 
 def preemptions(attack: Any, cases: int) -> Iterator[str]:
