@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[str, int, str]] = {
     "listed": ("one flipped bit in any file of an unpacked set, looked for by `--check`", 60, "files"),
     "flips": ("one flipped bit in a PNG of Camelyon17", 200, "pictures"),
     "modes": ("pictures of all modes and depths", 120, "pictures"),
-    "coco": ("COCO boxes: EXIF orientations, frames, boxes outside", 100, "pictures"),
+    "coco": ("COCO files: EXIF orientations, frames, boxes outside, ids twice, other folders", 100, "pictures"),
     "pickles": ("pickles that run code, in a root marked FAKE", 40, "trust"),
     "noise": ("noise in the format of MNIST and Fashion-MNIST", 4, "files"),
     "hidden": ("files that macOS leaves in every folder", 11, "files"),
