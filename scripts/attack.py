@@ -35,20 +35,15 @@ SETTINGS = (
     "data.test_size=64", "trainer.max_steps=-1", "trainer.max_epochs=25", "trainer.accelerator=cpu",
 )  # fmt: skip
 ASKS = {signal.SIGINT: 130, signal.SIGTERM: 75, signal.SIGUSR2: 75}
-CHANGED = """
+BEGIN = """
 import json, sys
 from pathlib import Path
 path, changes, more = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3:]
 folder, whole = path.parent, path.read_bytes()
-def changed():
-    for at, value in changes:
-        path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
-        yield
 """
 READ_LAST = """
 from t3cen.training.checkpoints import resume_point
-for _ in changed():
-    print(resume_point(folder, *more) != folder / "previous.ckpt")
+def accepted(): return resume_point(folder, *more) != folder / "previous.ckpt"
 """
 READ_FINAL = """
 try:
@@ -62,19 +57,25 @@ except ImportError:  # of older code, which has this for figures
         try: load_weights(Any(), path)
         except Exception as error: raise ValueError from error
 load(path)
-for _ in changed():
+def accepted():
     try: load(path)
-    except ValueError: print(False)
-    else: print(True)
+    except ValueError: return False
+    return True
 """
 READ_RECORD = """
 from t3cen.results import load
 [before] = load(folder).records
-for _ in changed():
-    found = load(folder)  # what it raises breaks the attack off
+def accepted():
+    found = load(folder)
     same = [record.content for record in found.records] == [before.content]
     named = not found.records and [item.path for item in found.refused if item.reason] == [path]
-    print(not (same or named))
+    return not (same or named)
+"""
+END = """
+for at, value in changes:
+    path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+    try: print("accepted" if accepted() else "well")
+    except Exception as error: print("raised", type(error).__name__, sep="-")
 """
 
 
@@ -138,14 +139,14 @@ def flips(attack: Attack, cases: int, program: str, path: Path, *more: str, char
         chance.choice(string.printable.encode()) if characters and case % 2 else whole[at] ^ 1 << chance.randrange(8)
         for case, at in enumerate(places)
     ]
-    command = [sys.executable, "-c", CHANGED + program, str(path), json.dumps([*zip(places, values, strict=True)]), *more]
+    command = [sys.executable, "-c", BEGIN + program + END, str(path), json.dumps([*zip(places, values, strict=True)]), *more]
     done = subprocess.run(command, env=attack.environment, cwd=attack.code, capture_output=True, text=True, check=False)
     path.write_bytes(whole)
     answers = done.stdout.split()
     if len(answers) != cases:
-        raise SystemExit(f"the reader of {path.name} broke off:\n{done.stderr}")
-    for at, value, accepted in zip(places, values, answers, strict=True):
-        yield f"byte {at} of {path.name}, made {value}, went unnoticed" if accepted == "True" else ""
+        raise SystemExit(f"the reader of {path.name} broke off:\n{done.stderr[-2000:]}")
+    for at, value, answer in zip(places, values, answers, strict=True):
+        yield "" if answer == "well" else f"byte {at} of {path.name}, made {value}: {answer}"
 
 
 def last_flips(attack: Attack, cases: int) -> Iterator[str]:

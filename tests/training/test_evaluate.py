@@ -72,7 +72,7 @@ def _changed(folder, tmp_path, **changes):
     received = shutil.copytree(folder, tmp_path / "received")
     config = json.loads((received / "config.json").read_text())
     for part, values in changes.items():
-        config[part] = {**(config.get(part) or {}), **values} if isinstance(values, dict) else values
+        config[part] = {**config[part], **values} if part == "data" and isinstance(values, dict) else values
     (received / "config.json").write_text(json.dumps(config))
     return received
 

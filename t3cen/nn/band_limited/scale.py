@@ -1,0 +1,58 @@
+"""The scale lifting, band-limited so that any scaling moves its functions on the group exactly."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from t3cen.algebra.band import band
+from t3cen.groups import CyclicProduct
+from t3cen.nn.liftings.scale import ScaleLifting
+from t3cen.turns import wrap
+
+
+class ScaleSeriesLifting(ScaleLifting):
+    """`ScaleLifting` onto the frequencies that the group can hold.
+
+    The action moves the angles of both coordinates of a pixel alike. So it moves a pixel along a closed path, on which the
+    difference of its two angles stays what it is. The image is read at fixed places of that path, wherever on it the pixel
+    is. The lowest frequencies of what is read there belong to the path, and the pixel's angle only turns them. That is exact
+    for every image, size, cover and angle. What the places miss of an image (they are `POINTS` times as dense as its pixels)
+    changes which function it is lifted to, not how the function moves.
+
+    Args: those of `ScaleLifting`.
+
+    Raises:
+        ValueError: order 2; what `ScaleLifting` raises.
+    """
+
+    POINTS = 4
+    """Places of a path for each pixel along the longer side: a path goes there and back, so two for each pixel on its way."""
+
+    def __init__(self, group: CyclicProduct, cover: str = "triangle") -> None:
+        super().__init__(group, cover)
+        self.frequencies = band(group.order)  # raises for order 2
+
+    def lift(self, angles: Tensor) -> Tensor:
+        """`(B, 5, H, W)` angles -> `(B, G, 3, H, W)`."""
+        with torch.autocast(angles.device.type, enabled=False):
+            rgb, (across, down) = angles[:, :3], angles[:, 3:].unbind(1)
+            apart, points = wrap(down - across), self.POINTS * max(angles.shape[-2:])
+            places = torch.arange(points, dtype=angles.dtype, device=angles.device) / points
+            spectrum = torch.zeros_like(rgb[:, None]).repeat(1, 2 * self.frequencies + 1, 1, 1, 1)
+            for part in places.split(max(1, self.group.order)):  # one function on the group at a time
+                there = part[:, None, None].expand(len(across), -1, *across.shape[1:])
+                seen = self._look(rgb, torch.stack([there, there + apart[:, None]], 2))
+                spectrum = spectrum + torch.einsum("pf,bpcij->bfcij", self._harmonics(part) / points, seen)
+            steps = torch.arange(self.group.order, dtype=angles.dtype, device=angles.device) / self.group.order
+            turned = self._harmonics(across[:, None] + steps[:, None, None])
+            turned = torch.cat([turned[..., :1], 2 * turned[..., 1:]], -1)  # each frequency and its conjugate
+            return torch.einsum("bgijf,bfcij->bgcij", turned, spectrum)
+
+    def _harmonics(self, angle: Tensor) -> Tensor:
+        """`(...)` angles in turns -> `(..., 2 K + 1)`: 1, and cosine and sine of each frequency."""
+        frequencies = torch.arange(1, self.frequencies + 1, dtype=angle.dtype, device=angle.device)
+        phase = 2 * math.pi * angle[..., None] * frequencies
+        return torch.cat([torch.ones_like(angle[..., None]), phase.cos(), phase.sin()], -1)
