@@ -8,25 +8,28 @@ python scripts/attack.py --page                             docs/reliability.md 
 
 A case of `stops` or `kills` is a run with two loader processes in a process group of its own. The signal goes to the whole
 group, as from a terminal, `timeout` or SLURM, at a moment drawn from the run's length, its start included. Then the same
-command is given again, and weights and metrics must be those of a run that was left alone, bit for bit. `limits` and `preemptions` start a SLURM.
+command is given again, and weights and metrics must be those of a run that was left alone, bit for bit.
+`limits` and `preemptions` start a SLURM.
 """
 
 import argparse
 import json
 import os
 import random
+import resource
 import signal
-import string
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import torch
 from attack_counts import keep, write_page
+from attack_files import final_cuts, final_flips, last_cuts, last_flips, record_cuts, record_flips
 from attack_slurm import limits, preemptions
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -35,48 +38,6 @@ SETTINGS = (
     "data.test_size=64", "trainer.max_steps=-1", "trainer.max_epochs=25", "trainer.accelerator=cpu",
 )  # fmt: skip
 ASKS = {signal.SIGINT: 130, signal.SIGTERM: 75, signal.SIGUSR2: 75}
-BEGIN = """
-import json, sys
-from pathlib import Path
-path, changes, more = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3:]
-folder, whole = path.parent, path.read_bytes()
-"""
-READ_LAST = """
-from t3cen.training.checkpoints import resume_point
-def accepted(): return resume_point(folder, *more) != folder / "previous.ckpt"
-"""
-READ_FINAL = """
-try:
-    from t3cen import load
-except ImportError:  # of older code, which has this for figures
-    import torch
-    from t3cen.figures.networks import load_weights
-    class Any(torch.nn.Module):
-        def load_state_dict(self, weights): pass
-    def load(path):
-        try: load_weights(Any(), path)
-        except Exception as error: raise ValueError from error
-load(path)
-def accepted():
-    try: load(path)
-    except ValueError: return False
-    return True
-"""
-READ_RECORD = """
-from t3cen.results import load
-[before] = load(folder).records
-def accepted():
-    found = load(folder)
-    same = [record.content for record in found.records] == [before.content]
-    named = not found.records and [item.path for item in found.refused if item.reason] == [path]
-    return not (same or named)
-"""
-END = """
-for at, value in changes:
-    path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
-    try: print("accepted" if accepted() else "well")
-    except Exception as error: print("raised", type(error).__name__, sep="-")
-"""
 
 
 class Attack:
@@ -86,12 +47,17 @@ class Attack:
         self.code, self.place, self.chance = code, place, chance
         self._alone: dict[str, tuple[Path, float]] = {}
 
-    def start(self, name: str, *more: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    def start(
+        self, name: str, *more: str, variables: Mapping[str, str] | None = None, room: int | None = None
+    ) -> subprocess.Popen[bytes]:
         command = [sys.executable, "train.py", *SETTINGS, f"outputs={self.place / name}", *more]
         quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
         environment = {**self.environment, **(variables or {})}
         with (self.place / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=self.code, env=environment, stdout=log, **quiet)
+            if room is None:
+                return subprocess.Popen(command, cwd=self.code, env=environment, stdout=log, **quiet)
+            limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))  # which holds for the log too
+            return subprocess.Popen(command, cwd=self.code, env=environment, stdout=subprocess.PIPE, preexec_fn=limit, **quiet)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -123,47 +89,14 @@ class Attack:
     def stopped(self) -> Path:
         """The checkpoints of a run that was killed when it had written two."""
         name = "stopped"
+        if there := list((self.place / name).rglob("previous.ckpt")):
+            return there[0].parent
         process = self.start(name, "checkpoint_every.steps=4")
         while process.poll() is None and not list((self.place / name).rglob("previous.ckpt")):
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return next((self.place / name).rglob("previous.ckpt")).parent
-
-
-def flips(attack: Attack, cases: int, program: str, path: Path, *more: str, characters: bool = False) -> Iterator[str]:
-    """One bit of a file (or, every other time, one character) after the other, read by a program that prints what it took."""
-    whole, chance = path.read_bytes(), attack.chance
-    places = [chance.randrange(len(whole)) for _ in range(cases)]
-    values = [
-        chance.choice(string.printable.encode()) if characters and case % 2 else whole[at] ^ 1 << chance.randrange(8)
-        for case, at in enumerate(places)
-    ]
-    command = [sys.executable, "-c", BEGIN + program + END, str(path), json.dumps([*zip(places, values, strict=True)]), *more]
-    done = subprocess.run(command, env=attack.environment, cwd=attack.code, capture_output=True, text=True, check=False)
-    path.write_bytes(whole)
-    answers = done.stdout.split()
-    if len(answers) != cases:
-        raise SystemExit(f"the reader of {path.name} broke off:\n{done.stderr[-2000:]}")
-    for at, value, answer in zip(places, values, answers, strict=True):
-        yield "" if answer == "well" else f"byte {at} of {path.name}, made {value}: {answer}"
-
-
-def last_flips(attack: Attack, cases: int) -> Iterator[str]:
-    """`last.ckpt` with one bit changed: the one before it must be gone on from."""
-    folder = attack.stopped()
-    identity = torch.load(folder / "last.ckpt", weights_only=True)["config_hash"]
-    return flips(attack, cases, READ_LAST, folder / "last.ckpt", identity)
-
-
-def final_flips(attack: Attack, cases: int) -> Iterator[str]:
-    """`final.ckpt` with one bit changed: it must be refused."""
-    return flips(attack, cases, READ_FINAL, attack.alone()[0] / "checkpoints" / "final.ckpt")
-
-
-def record_flips(attack: Attack, cases: int) -> Iterator[str]:
-    """`result.json` with one bit or one character changed: it must be refused by name, or say the same as before."""
-    return flips(attack, cases, READ_RECORD, attack.alone()[0] / "result.json", characters=True)
 
 
 def stops(attack: Attack, cases: int) -> Iterator[str]:
@@ -177,6 +110,49 @@ def kills(attack: Attack, cases: int) -> Iterator[str]:
     """`kill -9` of the whole group: gone on from what was saved before."""
     for case in range(cases):
         yield _interrupted(attack, f"kill{case}", signal.SIGKILL, "checkpoint_every.steps=5")
+
+
+def loaders(attack: Attack, cases: int) -> Iterator[str]:
+    """`kill -9` of one loader process, as by a system out of memory: the reason is told, and the run gone on from."""
+    for case in range(cases):
+        name, (alone, seconds) = f"loader{case}", attack.alone()
+        process = attack.start(name, "checkpoint_every.steps=5")
+        end = time.monotonic() + attack.chance.uniform(seconds / 2, seconds)
+        while process.poll() is None and (time.monotonic() < end or not _children(process.pid)):
+            time.sleep(0.02)
+        if killed := _children(process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(attack.chance.choice(killed), signal.SIGKILL)
+        yield _failed(attack, name, process.wait(), alone, "one loader killed", "checkpoint_every.steps=5")
+
+
+def full_disks(attack: Attack, cases: int) -> Iterator[str]:
+    """A disk on which no file has room for more than so many bytes: the reason is told, and the run gone on from."""
+    for case in range(cases):
+        name, (alone, _) = f"disk{case}", attack.alone()
+        room = attack.chance.randrange(500, (alone / "checkpoints" / "final.ckpt").stat().st_size)
+        process = attack.start(name, "checkpoint_every.steps=5", room=room)
+        (attack.place / f"{name}.log").write_bytes(process.communicate()[0])
+        yield _failed(attack, name, process.returncode, alone, f"room for {room} bytes", "checkpoint_every.steps=5")
+
+
+def _children(process: int) -> list[int]:
+    """Processes that this one started, as long as it goes on."""
+    with suppress(OSError):
+        return [int(child) for child in Path("/proc", str(process), "task", str(process), "children").read_text().split()]
+    return []
+
+
+def _failed(attack: Attack, name: str, status: int, alone: Path, what: str, *more: str) -> str:
+    """What was lost or wrong of a run that could not go on, or nothing."""
+    said = (attack.place / f"{name}.log").read_text()
+    if status and not any(word in said for word in ("File too large", "killed")):
+        return f"{what}, status {status}: the reason was not told"
+    if left := [path.name for path in (attack.place / name).rglob(".*.ckpt")]:
+        return f"{what}, status {status}: {left[0]} is left"
+    if again := attack.start(name, *more).wait():
+        return f"{what}: the same command again ended with status {again}"
+    return "" if attack.same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
 
 
 def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) -> str:
@@ -208,10 +184,15 @@ def _trained(folder: Path) -> bool:
 
 KINDS: dict[str, tuple[Callable[[Attack, int], Iterator[str]], int]] = {
     "last_flips": (last_flips, 600),
+    "last_cuts": (last_cuts, 200),
     "final_flips": (final_flips, 600),
+    "final_cuts": (final_cuts, 200),
     "record_flips": (record_flips, 3000),
+    "record_cuts": (record_cuts, 200),
     "stops": (stops, 20),
     "kills": (kills, 6),
+    "loaders": (loaders, 6),
+    "full_disks": (full_disks, 6),
     "limits": (limits, 3),
     "preemptions": (preemptions, 3),
 }

@@ -13,7 +13,9 @@ EXAMPLES = 10
 """So many of the cases that went wrong are kept in words."""
 
 
-def keep(label: str, kind: str, title: str, cases: int, wrong: Sequence[str], *, more: bool = False, folder: Path = COUNTS) -> None:
+def keep(
+    label: str, kind: str, title: str, cases: int, wrong: Sequence[str], *, more: bool = False, folder: Path = COUNTS
+) -> None:
     """Put the counts of one kind into the file of `label`; with `more`, add them to those that are there."""
     before = _read(folder / f"{label}.json").get(kind, {}) if more else {}
     examples = [*before.get("such as", ()), *wrong][:EXAMPLES]

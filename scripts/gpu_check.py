@@ -33,7 +33,7 @@ from t3cen.training.provenance import code_version, device_name, library_version
 KEPT = Path(__file__).resolve().parents[1] / "docs" / "gpu"
 GROUPS = ("h4", "s4", "l4", "h4s4", "h4l4", "h4s4l4")
 ODD = {"h4": "h4", "s3": "s4", "l3": "l4", "h4s3": "h4s4", "h4l3": "h4l4", "h4s3l3": "h4s4l4"}
-"""LCER's groups, whose orders of saturation and luminance are odd, and the columns of `training_cost` beside which they belong."""
+"""LCER's groups, whose orders of saturation and luminance are odd, and the columns of `training_cost` they belong to."""
 NETWORKS: list[dict[str, Any]] = [
     {"group": "", "family": "plain"},
     *({"group": group, "backend": "fourier"} for group in GROUPS),
@@ -186,7 +186,13 @@ def places(group: str, family: str) -> list[str]:
 
 def check(device: torch.device, toy: bool, minutes: Minutes, output: Path) -> None:
     start = time.monotonic()
-    found: dict[str, Any] = {"schema": 1, "device": device_name(device), "kind": devices.kind(device), "toy": toy, "size": SIZES[toy]}
+    found: dict[str, Any] = {
+        "schema": 1,
+        "device": device_name(device),
+        "kind": devices.kind(device),
+        "toy": toy,
+        "size": SIZES[toy],
+    }
     found |= {"command": sys.argv[1:], **code_version(), "versions": library_versions(), "checks": checks(device)}
     found["layers"] = list(layers(device, toy, minutes))
     found["crossover"] = crossover(found["layers"]) if found["layers"] else None

@@ -48,7 +48,10 @@ def gpu_section(found: dict[str, Any]) -> str:
     lines = [f"`python scripts/gpu_check.py {' '.join(found['command'])}`".replace(" `", "`"), ""]
     lines += [f"{found['device']}; PyTorch {found['versions']['torch']}; commit {found['commit'][:10]}.", ""]
     precisions = list(dict.fromkeys(row["precision"] for row in found["networks"]))
-    lines += [f"Steps of {size['batch_size']} images of {size['image_size']}x{size['image_size']}: milliseconds (over plain).", ""]
+    lines += [
+        f"Steps of {size['batch_size']} images of {size['image_size']}x{size['image_size']}: milliseconds (over plain).",
+        "",
+    ]
     lines += ["| | " + " | ".join(precisions) + " | memory / plain |", "|---" * (len(precisions) + 2) + "|"]
     by_name: dict[str, dict[str, dict[str, Any]]] = {}
     for row in found["networks"]:
@@ -60,8 +63,15 @@ def gpu_section(found: dict[str, Any]) -> str:
     if found["layers"]:
         chosen = found["crossover"]
         rule = f"Fourier by {chosen['products']} from a width of {chosen['least_width']:.0f} on"
-        lines += ["", f"A 3x3 layer, forward and backward: milliseconds. `backend=auto` takes {rule}, below that the expanded bank."]
-        lines += ["", "| group | channels | side | direct | Fourier, convolution | Fourier, matrices |", "|---|---|---|---|---|---|"]
+        lines += [
+            "",
+            f"A 3x3 layer, forward and backward: milliseconds. `backend=auto` takes {rule}, below that the expanded bank.",
+        ]
+        lines += [
+            "",
+            "| group | channels | side | direct | Fourier, convolution | Fourier, matrices |",
+            "|---|---|---|---|---|---|",
+        ]
         lines += [
             f"| {row['group'].upper()} | {row['channels']} | {row['side']} | "
             + " | ".join(f"{row[kind] * 1e3:.2f}" for kind in ("direct", "convolution", "matmul"))

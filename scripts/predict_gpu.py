@@ -1,4 +1,4 @@
-"""What training steps cost on GPUs: by the roofline and, where scripts/gpu_check.py was adopted, as measured; both for docs/gpu.md.
+"""What training steps cost on GPUs, for docs/gpu.md: by the roofline and, where scripts/gpu_check.py was adopted, as measured.
 
 python scripts/predict_gpu.py              print it
 python scripts/predict_gpu.py --write      put it into docs/gpu.md, between its marks
@@ -19,6 +19,8 @@ PAGE, CHECKS = DOCS / "gpu.md", DOCS / "gpu"
 BEGIN, MEASURED, END = "<!-- predict_gpu.py -->", "<!-- measured -->", "<!-- end -->"
 ROWS = [("", "plain", "auto"), *((g, "t3cen", b) for g in ("h4", "h4s4", "h4s4l4") for b in ("fourier", "direct"))]
 ROWS += [("h4s3", "lcer", "fourier"), ("h4", "ceconv", "fourier"), ("h4", "t3cen", "fourier by matrices")]
+COLUMNS = ["network", "precision", "predicted ms", "measured ms", "measured / predicted"]
+COLUMNS += ["predicted / plain", "measured / plain", "memory / plain"]
 NOT_YET = "No GPU has been measured.\n"
 
 
@@ -63,8 +65,8 @@ def beside(found: Mapping[str, Any], gpu: Gpu | None = None) -> str:
     lines = [
         f"{found['device']}, commit {found['commit'][:10]}, {found['finished'][:10]}.",
         "",
-        "| network | precision | predicted ms | measured ms | measured / predicted | predicted / plain | measured / plain | memory / plain |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| {' | '.join(COLUMNS)} |",
+        "|---" * len(COLUMNS) + "|",
     ]
     plain: dict[tuple[str, str], float] = {}
     for row in found["networks"]:

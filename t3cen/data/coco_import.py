@@ -64,7 +64,8 @@ def _import_split(
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         categories = _once("categories", ((c["id"], _class_of(c["name"], ripe, unripe)) for c in content["categories"]))
         pictures = _once(
-            "images", ((i["id"], (_inside(coco / split, i["file_name"]), (i.get("width"), i.get("height")))) for i in content["images"])
+            "images",
+            ((i["id"], (_inside(coco / split, i["file_name"]), (i.get("width"), i.get("height")))) for i in content["images"]),
         )
         boxes: dict[Any, list[tuple[str | None, Any]]] = {}
         for annotation in content["annotations"]:

@@ -47,6 +47,12 @@ def _state(folder: Path) -> State:
         reason = "" if is_current(record) else "its configuration is not the one composed today"
         if record.source == "fake":
             reason = "it is of fake pictures; with the real ones in their place the same command trains it again"
-        return State("stale" if reason else "done", reason, int(record.content.get("steps") or 0), record.content.get("step_seconds"), folder)
+        return State(
+            "stale" if reason else "done",
+            reason,
+            int(record.content.get("steps") or 0),
+            record.content.get("step_seconds"),
+            folder,
+        )
     found = outcome(folder, {})
     return State(found.state, found.reason if found.state == "failed" else "", steps_done(folder), folder=folder)

@@ -95,7 +95,14 @@ def test_pages_show_what_was_measured_beside_what_was_predicted(checked, tmp_pat
     found["size"] = {"image_size": 28, "batch_size": 2, "width": 16}
     found["networks"] = [
         {**row, "group": "", "family": "plain"},
-        {**row, "group": "h4", "backend": "fourier", "iterations_per_second": 50.0, "time_over_plain": 2.0, "memory_over_plain": 3.0},
+        {
+            **row,
+            "group": "h4",
+            "backend": "fourier",
+            "iterations_per_second": 50.0,
+            "time_over_plain": 2.0,
+            "memory_over_plain": 3.0,
+        },
         {**row, "group": "h4", "backend": "fourier", "compile": True},
         {**row, "group": "h4", "backend": "direct", "failed": "out of memory"},
     ]
