@@ -69,12 +69,12 @@ def gpu_section(found: dict[str, Any]) -> str:
         ]
         lines += [
             "",
-            "| group | channels | side | direct | Fourier, convolution | Fourier, matrices |",
+            "| group | channels | side | direct | Fourier, in groups | one by one | by matrices |",
             "|---|---|---|---|---|---|",
         ]
         lines += [
             f"| {row['group'].upper()} | {row['channels']} | {row['side']} | "
-            + " | ".join(f"{row[kind] * 1e3:.2f}" for kind in ("direct", "convolution", "matmul"))
+            + " | ".join(f"{row[kind] * 1e3:.2f}" for kind in ("direct", "convolution", "separate", "matmul"))
             + " |"
             for row in found["layers"]
         ]

@@ -17,8 +17,13 @@ from t3cen.models import build
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, CHECKS = DOCS / "gpu.md", DOCS / "gpu"
 BEGIN, MEASURED, END = "<!-- predict_gpu.py -->", "<!-- measured -->", "<!-- end -->"
+WAYS = {"by matrices": "matmul", "one by one": "separate"}
 ROWS = [("", "plain", "auto"), *((g, "t3cen", b) for g in ("h4", "h4s4", "h4s4l4") for b in ("fourier", "direct"))]
-ROWS += [("h4s3", "lcer", "fourier"), ("h4", "ceconv", "fourier"), ("h4", "t3cen", "fourier by matrices")]
+ROWS += [
+    ("h4s3", "lcer", "fourier"),
+    ("h4", "ceconv", "fourier"),
+    *((g, "t3cen", f"fourier, {way}") for g in ("h4", "h4s4l4") for way in WAYS),
+]
 COLUMNS = ["network", "precision", "predicted ms", "measured ms", "measured / predicted"]
 COLUMNS += ["predicted / plain", "measured / plain", "memory / plain"]
 NOT_YET = "No GPU has been measured.\n"
@@ -32,10 +37,15 @@ def name_of(group: str, family: str = "t3cen", backend: str = "", **more: Any) -
 
 
 def row(backbone: str, group: str, family: str, backend: str, plain: Work | None) -> tuple[str, Work]:
-    products = "matmul" if "matrices" in backend else "convolution"
-    network = build(backbone, group, 10, family=family, backend=backend.split()[0])
-    work = training_step(network, 16, 96, products)
-    cells = [name_of(group, family, backend), f"{work.bytes / 1e9:.1f}", f"{work.flops / 1e12:.2f}", str(work.launches)]
+    backend, _, way = backend.partition(", ")
+    network = build(backbone, group, 10, family=family, backend=backend)
+    work = training_step(network, 16, 96, WAYS.get(way, "convolution"))
+    cells = [
+        f"{name_of(group, family, backend)} {way}".strip(),
+        f"{work.bytes / 1e9:.1f}",
+        f"{work.flops / 1e12:.2f}",
+        str(work.launches),
+    ]
     for device in GPUS.values():
         for precision in ("float32", "tf32"):
             seconds = work.seconds(device, precision)

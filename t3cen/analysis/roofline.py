@@ -20,7 +20,11 @@ from t3cen.ops import DECOMPOSITIONS, devices, gpu
 
 LAUNCH_SECONDS = 4e-6
 """Between the starts of two kernels that one thread of Python launches, at best."""
-MATRICES: dict[str, Callable[..., Any]] = {"fourier_conv2d": gpu.forward, "fourier_conv2d_backward": gpu.backward}
+KERNELS: dict[str, dict[str, Callable[..., Any]]] = {
+    "matmul": {"fourier_conv2d": gpu.forward, "fourier_conv2d_backward": gpu.backward},
+    "separate": {"fourier_conv2d": gpu.forward_separate, "fourier_conv2d_backward": gpu.backward_separate},
+}
+"""Of the products that are not PyTorch's convolution in groups."""
 _FREE = frozenset({"empty", "empty_like", "new_empty", "detach", "empty_strided", "lift_fresh", "_assert_async"})
 """Operations that move nothing."""
 
@@ -71,7 +75,7 @@ class Work:
 class _Count(TorchDispatchMode):
     def __init__(self, products: str) -> None:
         super().__init__()
-        self.kernels = MATRICES if products == "matmul" else {}
+        self.kernels = KERNELS.get(products, {})
         self.operations: list[tuple[int, int]] = []
         self._known: dict[Any, list[tuple[int, int]]] = {}
 

@@ -1,7 +1,10 @@
-"""The Fourier-domain convolution on a GPU: every step a batched matrix product, a few images at a time.
+"""The Fourier-domain convolution on a GPU, in two ways beside PyTorch's convolution in groups.
 
-Inside, a map is `(R, C, b, H, W)`, the products of the bilinear algorithm first. So the positions of all images are the columns
-of one matrix a product. A kernel larger than a point sees its windows as further rows, `(R, C kh kw, b H' W')`.
+`forward_separate` takes an ordinary convolution for each product: R launches, each of a kernel that reads its maps once.
+
+`forward` takes matrices: every step is a batched matrix product, a few images at a time. Inside, a map is `(R, C, b, H, W)`, the
+products of the bilinear algorithm first. So the positions of all images are the columns of one matrix a product. A kernel larger
+than a point sees its windows as further rows, `(R, C kh kw, b H' W')`.
 """
 
 from __future__ import annotations
@@ -72,6 +75,49 @@ def backward(
     return to_input, to_filters.to(filters.dtype).view(filters.shape) if needed[1] else to_filters
 
 
+def forward_separate(
+    input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], stride: Pair, padding: Pair, dilation: Pair
+) -> Tensor:
+    """`ops.fourier.fourier_conv2d`."""
+    maps, rows = _at_products(input, filters, orders), rank(orders)
+    groups = input.shape[2] // filters.shape[1]
+    pairs = zip(maps, filters.unflatten(0, (rows, -1)), strict=True)
+    products = torch.stack([F.conv2d(map, filter, None, stride, padding, dilation, groups) for map, filter in pairs])
+    if bias is not None:
+        products[0] += (bias * input.shape[1])[:, None, None]  # a constant function lives at frequency zero, which comes first
+    return _mixed(products, orders, "output", False).to(filters.dtype).transpose(0, 1).contiguous()
+
+
+def backward_separate(
+    gradient: Tensor,
+    input: Tensor,
+    filters: Tensor,
+    orders: list[int],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    needed: list[bool],
+) -> tuple[Tensor, Tensor]:
+    """`ops.fourier.fourier_conv2d_backward`."""
+    rows, how = rank(orders), (None, stride, padding, dilation, False, [0, 0], input.shape[2] // filters.shape[1])
+    at_products = _mixed(gradient.transpose(0, 1), orders, "output", True).to(filters.dtype)
+    parts = zip(at_products, _at_products(input, filters, orders), filters.unflatten(0, (rows, -1)), strict=True)
+    found = [torch.ops.aten.convolution_backward(*part, *how, [*needed, False]) for part in parts]
+    to_input, to_filters = input.new_empty(0), filters.new_empty(0)
+    if needed[0]:
+        mixed = _mixed(torch.stack([to_map for to_map, _, _ in found]), orders, "signal", True)
+        to_input = mixed.to(input.dtype).transpose(0, 1).contiguous()
+    if needed[1]:
+        to_filters = torch.cat([to_filter for _, to_filter, _ in found])
+    return to_input, to_filters
+
+
+def _at_products(input: Tensor, filters: Tensor, orders: list[int]) -> Tensor:
+    """`(B, G, C, H, W)` to its transform in the precision of the filters, `(R, B, C, H, W)`."""
+    wide = input.to(torch.promote_types(input.dtype, filters.dtype)).transpose(0, 1)
+    return _mixed(wide, orders, "signal", False).to(filters.dtype)
+
+
 def _padded(input: Tensor, filters: Tensor, orders: list[int], geometry: ConvGeometry) -> Tensor:
     """`(b, G, C, H, W)` to its transform with borders, `(R, C, b, H + 2 p, W + 2 q)`."""
     (vertical, horizontal), wide = geometry.padding, input.to(torch.promote_types(input.dtype, filters.dtype))
@@ -135,15 +181,19 @@ def _multiply(left: Tensor, right: Tensor) -> Tensor:
         return left @ right
 
 
-def _chosen(name: str, kernel: Kernel) -> Kernel:
-    """The kernel, or the operator in PyTorch's own operations, as was measured of the device."""
+def _chosen(name: str, matrices: Kernel, separate: Kernel) -> Kernel:
+    """The operator in the way that was measured to be fastest on the device; matrices know no groups of channels."""
     plain = DECOMPOSITIONS[getattr(torch.ops.t3cen, name).default]
 
-    def run(first: Tensor, *rest: Any) -> Any:
-        return (kernel if measured(first.device).products == "matmul" else plain)(first, *rest)
+    def run(*arguments: Any) -> Any:
+        input, filters = arguments[name.endswith("backward") :][:2]
+        products = measured(input.device).products
+        in_groups = filters.shape[1] != input.shape[2]
+        kernel = {"matmul": plain if in_groups else matrices, "separate": separate}.get(products, plain)
+        return kernel(*arguments)
 
     return run
 
 
-kernel_for("CUDA", "fourier_conv2d", _chosen("fourier_conv2d", forward))
-kernel_for("CUDA", "fourier_conv2d_backward", _chosen("fourier_conv2d_backward", backward))
+kernel_for("CUDA", "fourier_conv2d", _chosen("fourier_conv2d", forward, forward_separate))
+kernel_for("CUDA", "fourier_conv2d_backward", _chosen("fourier_conv2d_backward", backward, backward_separate))
