@@ -222,7 +222,7 @@ def main() -> int:
                 wrong += [told] if told else []
                 if told or case % 100 == 0 or cases < 100:
                     print(f"{kind} {case} of {cases}: {told or 'well'}", flush=True)
-            keep(options.label, kind, str(function.__doc__), cases, wrong, more=options.more)
+            keep(options.label, kind, str(function.__doc__), cases, wrong, code=attack.code, more=options.more)
             lost += len(wrong)
     return 1 if lost else 0
 

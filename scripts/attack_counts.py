@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,34 @@ EXAMPLES = 10
 
 
 def keep(
-    label: str, kind: str, title: str, cases: int, wrong: Sequence[str], *, more: bool = False, folder: Path = COUNTS
+    label: str,
+    kind: str,
+    title: str,
+    cases: int,
+    wrong: Sequence[str],
+    *,
+    code: Path,
+    more: bool = False,
+    folder: Path = COUNTS,
 ) -> None:
-    """Put the counts of one kind into the file of `label`; with `more`, add them to those that are there."""
+    """Put the counts of one kind into the file of `label`; with `more`, add them to those that are there.
+
+    Args:
+        code: the checkout that was attacked.
+    """
     before = _read(folder / f"{label}.json").get(kind, {}) if more else {}
     examples = [*before.get("such as", ()), *wrong][:EXAMPLES]
     counted = {"cases": before.get("cases", 0) + cases, "wrong": before.get("wrong", 0) + len(wrong), "such as": examples}
-    _put(folder / f"{label}.json", kind, {"title": title, **counted})
+    commits = sorted({*before.get("commits", ()), commit(code)})
+    _put(folder / f"{label}.json", kind, {"title": title, **counted, "commits": commits})
+
+
+def commit(code: Path) -> str:
+    """The commit of a checkout, and a + where its code was changed since."""
+    git = ["git", "-C", str(code)]
+    name = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "t3cen", "conf", "train.py"], check=False).returncode
+    return name + ("+" if changed else "")
 
 
 def keep_reason(label: str, kind: str, title: str, reason: str, *, folder: Path = COUNTS) -> None:
@@ -47,6 +69,9 @@ def table(folder: Path = COUNTS) -> str:
         titles = [found[kind]["title"] for found in counts.values() if kind in found]
         cells = [cell for found in counts.values() for cell in _cells(found.get(kind))]
         lines.append(f"| {titles[-1].rstrip('.')} | {' | '.join(cells)} |")
+    for label, found in counts.items():
+        commits = sorted({commit for entry in found.values() for commit in entry.get("commits", ())})
+        lines += ["", f"`{label}` is commit {', '.join(commits)}."]
     return "\n".join(lines) + "\n"
 
 

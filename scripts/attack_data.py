@@ -23,8 +23,10 @@ from pathlib import Path
 from attack_counts import keep, keep_reason
 from data_attacks import older
 
+import t3cen
 from t3cen.data.errors import DataError
 
+CODE = Path(t3cen.__file__).resolve().parents[1]
 Case = tuple[str, Callable[[], bool]]
 """What is done, and a function that does it and tells whether the result is right."""
 KINDS: dict[str, tuple[str, int, str]] = {
@@ -104,7 +106,7 @@ def main() -> int:
         cells = (KINDS[kind][0], found.total(), found["refused"], found["right"], found["wrong"])
         print(f"| {' | '.join(map(str, cells))} |", flush=True)
         if options.label:
-            keep(options.label, kind, title, found.total(), wrong)
+            keep(options.label, kind, title, found.total(), wrong, code=CODE)
     return 1 if lost else 0
 
 
