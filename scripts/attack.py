@@ -212,18 +212,21 @@ def main() -> int:
     if options.page:
         write_page()
         return 0
-    lost = 0
+    lost, seen = 0, list[str]()
     with tempfile.TemporaryDirectory(prefix="attack-") as place:
         attack = Attack(options.code.absolute(), Path(place), random.Random(options.seed))
         for kind in options.kinds:
             function, usual = KINDS[kind]
-            wrong, cases = [], options.cases or usual
+            cases = options.cases or usual
             for case, told in enumerate(function(attack, cases), start=1):
-                wrong += [told] if told else []
                 if told or case % 100 == 0 or cases < 100:
                     print(f"{kind} {case} of {cases}: {told or 'well'}", flush=True)
-            keep(options.label, kind, str(function.__doc__), cases, wrong, code=attack.code, more=options.more)
-            lost += len(wrong)
+                seen.append(told)
+                if len(seen) == (100 if cases >= 100 else 1) or case == cases:  # so that little is lost if this is broken off
+                    wrong = [told for told in seen if told]
+                    more = options.more or case > len(seen)
+                    keep(options.label, kind, str(function.__doc__), len(seen), wrong, code=attack.code, more=more)
+                    lost, seen = lost + len(wrong), []
     return 1 if lost else 0
 
 
