@@ -6,7 +6,7 @@ The cluster is that of tests/slurm: Debian's packages, as root. Runs have two lo
 from __future__ import annotations
 
 import os
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -58,22 +58,30 @@ def _on_slurm(
                 name = f"{what}{case}"
                 driver = attack.start(name, *SLOW, *LAUNCHER, *settings, variables={**variables, "PYTHONPATH": path})
                 act(cluster, attack.place / name)
-                try:
-                    status = driver.wait(PATIENCE)
-                except subprocess.TimeoutExpired:
-                    os.killpg(driver.pid, 9)
-                    status = driver.wait()
+                end = time.monotonic() + PATIENCE
+                while driver.poll() is None and time.monotonic() < end and not _began_anew(attack.folder(name)):
+                    time.sleep(1)
+                if driver.poll() is None:
+                    os.killpg(driver.pid, signal.SIGKILL)
                     cluster("scancel", "--user", "root")
-                yield _told(attack, name, status, alone)
+                yield _told(attack, name, driver.wait(), alone)
+
+
+def _began_anew(folder: Path | None) -> bool:
+    """Whether a run that was trained before trains from its beginning."""
+    if folder is None or len(list(folder.glob("csv/sitting_*"))) < 2:
+        return False
+    return "going on from" not in (folder / "train.log").read_text()
 
 
 def _told(attack: Any, name: str, status: int, alone: Path) -> str:
     """What was lost or wrong, or nothing."""
     folder = attack.folder(name)
+    if _began_anew(folder):
+        return f"{name}: what was trained before was lost"
     if status:
         said = (attack.place / f"{name}.log").read_text().strip().splitlines() or [""]
         return f"{name}: the driver ended with status {status}; {said[-1]}"
     if folder is None or "going on from" not in (folder / "train.log").read_text():
-        sittings = len(list(folder.glob("csv/sitting_*"))) if folder else 0
-        return f"{name}: {sittings} sittings, none of which went on from another"
+        return f"{name}: it was never stopped"
     return "" if attack.same(alone, folder) else f"{name}: the run that went on differs from the one left alone"
