@@ -154,10 +154,12 @@ def roofline_seconds(device: str) -> Callable[[str, Mapping[str, Any]], float] |
         data = make_data(config)
         model = {**config["model"], "backend": backend}
         images = config["data"]["batch_size"] * getattr(data.augmentation, "views", 1)
-        key = json.dumps([config["backbone"], model, data.image_size, images], sort_keys=True)  # classes: next to nothing
-        if key not in known:
-            with devices.taken_for(facts):
-                network = make_network({**config, "model": model}, data)
+        with devices.taken_for(facts):
+            network = make_network({**config, "model": model}, data)
+            # the number of classes is next to nothing, and `auto` is often the same as another choice
+            runs = [layer.resolved_backend for layer in network.modules() if hasattr(layer, "resolved_backend")]
+            key = json.dumps([config["backbone"], {**model, "backend": runs}, data.image_size, images], sort_keys=True)
+            if key not in known:
                 known[key] = training_step(network, images, data.image_size, facts.products).seconds(found)
         return known[key]
 
