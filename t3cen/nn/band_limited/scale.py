@@ -19,8 +19,8 @@ class ScaleSeriesLifting(ScaleLifting):
     The action moves the angles of both coordinates of a pixel alike. So it moves a pixel along a closed path, on which the
     difference of its two angles stays what it is. The image is read at fixed places of that path, wherever on it the pixel
     is. The lowest frequencies of what is read there belong to the path, and the pixel's angle only turns them. That is exact
-    for every image, size, cover and angle. What the places miss of an image (they are `POINTS` times as dense as its pixels)
-    changes which function it is lifted to, not how the function moves.
+    for every image, size, cover and angle. What the `POINTS` places miss of a large image changes which function it is lifted
+    to, not how the function moves.
 
     Args: those of `ScaleLifting`.
 
@@ -28,8 +28,8 @@ class ScaleSeriesLifting(ScaleLifting):
         ValueError: order 2; what `ScaleLifting` raises.
     """
 
-    POINTS = 4
-    """Places of a path for each pixel along the longer side: a path goes there and back, so two for each pixel on its way."""
+    POINTS, AT_ONCE = 128, 16
+    """Places of a path, and how many are read at once. They are the same for every size, so that exported networks take any."""
 
     def __init__(self, group: CyclicProduct, cover: str = "triangle") -> None:
         super().__init__(group, cover)
@@ -39,13 +39,13 @@ class ScaleSeriesLifting(ScaleLifting):
         """`(B, 5, H, W)` angles -> `(B, G, 3, H, W)`."""
         with torch.autocast(angles.device.type, enabled=False):
             rgb, (across, down) = angles[:, :3], angles[:, 3:].unbind(1)
-            apart, points = wrap(down - across), self.POINTS * max(angles.shape[-2:])
-            places = torch.arange(points, dtype=angles.dtype, device=angles.device) / points
+            apart = wrap(down - across)
+            places = torch.arange(self.POINTS, dtype=angles.dtype, device=angles.device) / self.POINTS
             spectrum = torch.zeros_like(rgb[:, None]).repeat(1, 2 * self.frequencies + 1, 1, 1, 1)
-            for part in places.split(max(1, self.group.order)):  # one function on the group at a time
+            for part in places.split(self.AT_ONCE):
                 there = part[:, None, None].expand(len(across), -1, *across.shape[1:])
                 seen = self._look(rgb, torch.stack([there, there + apart[:, None]], 2))
-                spectrum = spectrum + torch.einsum("pf,bpcij->bfcij", self._harmonics(part) / points, seen)
+                spectrum = spectrum + torch.einsum("pf,bpcij->bfcij", self._harmonics(part) / self.POINTS, seen)
             steps = torch.arange(self.group.order, dtype=angles.dtype, device=angles.device) / self.group.order
             turned = self._harmonics(across[:, None] + steps[:, None, None])
             turned = torch.cat([turned[..., :1], 2 * turned[..., 1:]], -1)  # each frequency and its conjugate
