@@ -119,16 +119,17 @@ def error(network: nn.Module, rgb: Tensor) -> float:
 
 
 def table(found: dict[str, dict[str, dict[str, dict[str, float]]]]) -> str:
-    """A line for each network and kind of image: each state, and the discrete network's least error in any of them."""
+    """A line for each network and kind of image: each state, and beside them the discrete network, random and trained."""
     states = [(f"{state}{mode}", f"{state}{words}") for state in STATES for mode, words in MODES.items()]
-    lines = ["| network | points | images | " + " | ".join(words for _, words in states) + " | discrete |"]
-    lines.append("|---" * (4 + len(states)) + "|")
+    lines = ["| network | points | images | " + " | ".join(words for _, words in states)]
+    lines[0] += " | discrete, random | discrete, trained |"
+    lines.append("|---" * (5 + len(states)) + "|")
     for name, by_points in found.items():
         for points in [points for points in by_points if points != "discrete"]:
             for kind in ("digits", "noise"):
                 values = [f"{by_points[points][state][kind]:.1e}" for state, _ in states]
-                least = min(errors[kind] for errors in by_points["discrete"].values())
-                lines.append(f"| {name} | {points} | {kind} | {' | '.join(values)} | {least:.1e} |")
+                values += [f"{by_points['discrete'][state][kind]:.1e}" for state in ("random", "trained")]
+                lines.append(f"| {name} | {points} | {kind} | {' | '.join(values)} |")
     return "\n".join(lines)
 
 

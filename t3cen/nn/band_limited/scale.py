@@ -43,7 +43,7 @@ class ScaleSeriesLifting(ScaleLifting):
             places = torch.arange(self.POINTS, dtype=angles.dtype, device=angles.device) / self.POINTS
             spectrum = torch.zeros_like(rgb[:, None]).repeat(1, 2 * self.frequencies + 1, 1, 1, 1)
             for part in places.split(self.AT_ONCE):
-                there = part[:, None, None].expand(len(across), -1, *across.shape[1:])
+                there = part[:, None, None].expand(across.shape[0], -1, *across.shape[1:])
                 seen = self._look(rgb, torch.stack([there, there + apart[:, None]], 2))
                 spectrum = spectrum + torch.einsum("pf,bpcij->bfcij", self._harmonics(part) / self.POINTS, seen)
             steps = torch.arange(self.group.order, dtype=angles.dtype, device=angles.device) / self.group.order
