@@ -127,8 +127,9 @@ def table(found: dict[str, dict[str, dict[str, dict[str, float]]]]) -> str:
     for name, by_points in found.items():
         for points in [points for points in by_points if points != "discrete"]:
             for kind in ("digits", "noise"):
-                values = [f"{by_points[points][state][kind]:.1e}" for state, _ in states]
-                values += [f"{by_points['discrete'][state][kind]:.1e}" for state in ("random", "trained")]
+                cells = [(points, state) for state, _ in states] + [("discrete", "random"), ("discrete", "trained")]
+                found_here = [by_points.get(who, {}).get(state, {}).get(kind) for who, state in cells]
+                values = ["" if value is None else f"{value:.1e}" for value in found_here]  # what was not measured yet
                 lines.append(f"| {name} | {points} | {kind} | {' | '.join(values)} |")
     return "\n".join(lines)
 
