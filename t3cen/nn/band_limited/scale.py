@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -41,18 +42,19 @@ class ScaleSeriesLifting(ScaleLifting):
             rgb, (across, down) = angles[:, :3], angles[:, 3:].unbind(1)
             apart = wrap(down - across)
             places = torch.arange(self.POINTS, dtype=angles.dtype, device=angles.device) / self.POINTS
-            spectrum = torch.zeros_like(rgb[:, None]).repeat(1, 2 * self.frequencies + 1, 1, 1, 1)
+            spectrum: Any = 0
             for part in places.split(self.AT_ONCE):
                 there = part[:, None, None].expand(across.shape[0], -1, *across.shape[1:])
                 seen = self._look(rgb, torch.stack([there, there + apart[:, None]], 2))
-                spectrum = spectrum + torch.einsum("pf,bpcij->bfcij", self._harmonics(part) / self.POINTS, seen)
+                spectrum = spectrum + (self._harmonics(part) / self.POINTS) @ seen.flatten(2)
+            spectrum = spectrum.unflatten(2, (3, *across.shape[1:]))
             steps = torch.arange(self.group.order, dtype=angles.dtype, device=angles.device) / self.group.order
-            turned = self._harmonics(across[:, None] + steps[:, None, None])
-            turned = torch.cat([turned[..., :1], 2 * turned[..., 1:]], -1)  # each frequency and its conjugate
-            return torch.einsum("bgijf,bfcij->bgcij", turned, spectrum)
+            turned = self._harmonics(across[:, None] + steps[:, None, None], 2)
+            turned = torch.cat([turned[:, :, :1], 2 * turned[:, :, 1:]], 2)  # each frequency and its conjugate
+            return (turned[:, :, :, None] * spectrum[:, None]).sum(2)
 
-    def _harmonics(self, angle: Tensor) -> Tensor:
-        """`(...)` angles in turns -> `(..., 2 K + 1)`: 1, and cosine and sine of each frequency."""
+    def _harmonics(self, angle: Tensor, dim: int = 0) -> Tensor:
+        """1, and cosine and sine of each frequency, of angles in turns, along a new axis of `2 K + 1`."""
         frequencies = torch.arange(1, self.frequencies + 1, dtype=angle.dtype, device=angle.device)
-        phase = 2 * math.pi * angle[..., None] * frequencies
-        return torch.cat([torch.ones_like(angle[..., None]), phase.cos(), phase.sin()], -1)
+        phase = 2 * math.pi * angle.unsqueeze(dim) * frequencies.reshape(-1, *[1] * (angle.ndim - dim))
+        return torch.cat([torch.ones_like(angle).unsqueeze(dim), phase.cos(), phase.sin()], dim)
