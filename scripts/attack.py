@@ -2,69 +2,42 @@
 
 python scripts/attack.py                                    every kind on this code, into docs/reliability/now.json
 python scripts/attack.py --kinds stops --cases 6            one kind, fewer cases
+python scripts/attack.py --kinds stops --seed 2 --more      other moments; counts are added to those that are there
 python scripts/attack.py --code ../older --label before     another checkout of the project
 python scripts/attack.py --page                             docs/reliability.md from what was counted
 
 A case of `stops` or `kills` is a run with two loader processes in a process group of its own. The signal goes to the whole
 group, as from a terminal, `timeout` or SLURM, at a moment drawn from the run's length, its start included. Then the same
 command is given again, and weights and metrics must be those of a run that was left alone, bit for bit.
+`limits` and `preemptions` start a SLURM.
 """
 
 import argparse
 import json
 import os
 import random
+import resource
 import signal
-import string
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import torch
+from attack_counts import keep, write_page
+from attack_files import final_cuts, final_flips, last_cuts, last_flips, record_cuts, record_flips
+from attack_slurm import limits, preemptions
 
 PROJECT = Path(__file__).resolve().parents[1]
-COUNTS, PAGE = PROJECT / "docs" / "reliability", PROJECT / "docs" / "reliability.md"
 SETTINGS = (
     "experiment=mnist_h4", "scale=smoke", "num_workers=2", "logger.wandb=off", "selection=validation", "data.train_size=24",
     "data.test_size=64", "trainer.max_steps=-1", "trainer.max_epochs=25", "trainer.accelerator=cpu",
 )  # fmt: skip
 ASKS = {signal.SIGINT: 130, signal.SIGTERM: 75, signal.SIGUSR2: 75}
-CHANGED = """
-import json, sys
-from pathlib import Path
-path, changes, more = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3:]
-folder, whole = path.parent, path.read_bytes()
-def changed():
-    for at, value in changes:
-        path.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
-        yield
-"""
-READ_LAST = """
-from t3cen.training.checkpoints import resume_point
-for _ in changed():
-    print(resume_point(folder, *more) != folder / "previous.ckpt")
-"""
-READ_FINAL = """
-from t3cen import load
-load(path)
-for _ in changed():
-    try: load(path)
-    except ValueError: print(False)
-    else: print(True)
-"""
-READ_RECORD = """
-from t3cen.results import load
-[before] = load(folder).records
-for _ in changed():
-    found = load(folder)  # what it raises breaks the attack off
-    same = [record.content for record in found.records] == [before.content]
-    named = not found.records and [item.path for item in found.refused if item.reason] == [path]
-    print(not (same or named))
-"""
 
 
 class Attack:
@@ -72,13 +45,19 @@ class Attack:
 
     def __init__(self, code: Path, place: Path, chance: random.Random) -> None:
         self.code, self.place, self.chance = code, place, chance
-        self._alone: tuple[Path, float] | None = None
+        self._alone: dict[str, tuple[Path, float]] = {}
 
-    def start(self, name: str, *more: str) -> subprocess.Popen[bytes]:
+    def start(
+        self, name: str, *more: str, variables: Mapping[str, str] | None = None, room: int | None = None
+    ) -> subprocess.Popen[bytes]:
         command = [sys.executable, "train.py", *SETTINGS, f"outputs={self.place / name}", *more]
-        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+        quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "start_new_session": True}
+        environment = {**self.environment, **(variables or {})}
         with (self.place / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(command, cwd=self.code, env=self.environment, stdout=log, start_new_session=True, **quiet)
+            if room is None:
+                return subprocess.Popen(command, cwd=self.code, env=environment, stdout=log, **quiet)
+            limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))  # which holds for the log too
+            return subprocess.Popen(command, cwd=self.code, env=environment, stdout=subprocess.PIPE, preexec_fn=limit, **quiet)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -88,61 +67,36 @@ class Attack:
         """Where the run put itself; None where it never got that far."""
         return next((path.parent for path in (self.place / name).rglob("config.json")), None)
 
-    def alone(self) -> tuple[Path, float]:
+    def alone(self, name: str = "alone", *more: str, variables: Mapping[str, str] | None = None) -> tuple[Path, float]:
         """A run that nothing happens to, and the seconds it took."""
-        if self._alone is None:
+        if name not in self._alone:
             begun = time.monotonic()
-            if self.start("alone").wait():
-                raise SystemExit(f"a run that nothing was done to failed:\n{(self.place / 'alone.log').read_text()}")
-            folder = self.folder("alone")
+            if self.start(name, *more, variables=variables).wait():
+                raise SystemExit(f"a run that nothing was done to failed:\n{(self.place / f'{name}.log').read_text()}")
+            folder = self.folder(name)
             assert folder is not None
-            self._alone = folder, time.monotonic() - begun
-        return self._alone
+            self._alone[name] = folder, time.monotonic() - begun
+        return self._alone[name]
+
+    def same(self, one: Path, other: Path | None) -> bool:
+        """Whether two runs have the same weights, metrics and lengths, bit for bit."""
+        assert other is not None
+        records = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
+        weights = [torch.load(folder / "checkpoints" / "final.ckpt", weights_only=True)["state_dict"] for folder in (one, other)]
+        equal = all(torch.equal(value, weights[1][key]) for key, value in weights[0].items())
+        return equal and all(records[0][key] == records[1][key] for key in ("metrics", "steps", "epochs"))
 
     def stopped(self) -> Path:
         """The checkpoints of a run that was killed when it had written two."""
         name = "stopped"
+        if there := list((self.place / name).rglob("previous.ckpt")):
+            return there[0].parent
         process = self.start(name, "checkpoint_every.steps=4")
         while process.poll() is None and not list((self.place / name).rglob("previous.ckpt")):
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return next((self.place / name).rglob("previous.ckpt")).parent
-
-
-def flips(attack: Attack, cases: int, program: str, path: Path, *more: str, characters: bool = False) -> Iterator[str]:
-    """One bit of a file (or, every other time, one character) after the other, read by a program that prints what it took."""
-    whole, chance = path.read_bytes(), attack.chance
-    places = [chance.randrange(len(whole)) for _ in range(cases)]
-    values = [
-        chance.choice(string.printable.encode()) if characters and case % 2 else whole[at] ^ 1 << chance.randrange(8)
-        for case, at in enumerate(places)
-    ]
-    command = [sys.executable, "-c", CHANGED + program, str(path), json.dumps([*zip(places, values, strict=True)]), *more]
-    done = subprocess.run(command, env=attack.environment, cwd=attack.code, capture_output=True, text=True, check=False)
-    path.write_bytes(whole)
-    answers = done.stdout.split()
-    if len(answers) != cases:
-        raise SystemExit(f"the reader of {path.name} broke off:\n{done.stderr}")
-    for at, value, accepted in zip(places, values, answers, strict=True):
-        yield f"byte {at} of {path.name}, made {value}, went unnoticed" if accepted == "True" else ""
-
-
-def last_flips(attack: Attack, cases: int) -> Iterator[str]:
-    """`last.ckpt` with one bit changed: the one before it must be gone on from."""
-    folder = attack.stopped()
-    identity = torch.load(folder / "last.ckpt", weights_only=True)["config_hash"]
-    return flips(attack, cases, READ_LAST, folder / "last.ckpt", identity)
-
-
-def final_flips(attack: Attack, cases: int) -> Iterator[str]:
-    """`final.ckpt` with one bit changed: it must be refused."""
-    return flips(attack, cases, READ_FINAL, attack.alone()[0] / "checkpoints" / "final.ckpt")
-
-
-def record_flips(attack: Attack, cases: int) -> Iterator[str]:
-    """`result.json` with one bit or one character changed: it must be refused by name, or say the same as before."""
-    return flips(attack, cases, READ_RECORD, attack.alone()[0] / "result.json", characters=True)
 
 
 def stops(attack: Attack, cases: int) -> Iterator[str]:
@@ -156,6 +110,49 @@ def kills(attack: Attack, cases: int) -> Iterator[str]:
     """`kill -9` of the whole group: gone on from what was saved before."""
     for case in range(cases):
         yield _interrupted(attack, f"kill{case}", signal.SIGKILL, "checkpoint_every.steps=5")
+
+
+def loaders(attack: Attack, cases: int) -> Iterator[str]:
+    """`kill -9` of one loader process, as by a system out of memory: the reason is told, and the run gone on from."""
+    for case in range(cases):
+        name, (alone, seconds) = f"loader{case}", attack.alone()
+        process = attack.start(name, "checkpoint_every.steps=5")
+        end = time.monotonic() + attack.chance.uniform(seconds / 2, seconds)
+        while process.poll() is None and (time.monotonic() < end or not _children(process.pid)):
+            time.sleep(0.02)
+        if killed := _children(process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(attack.chance.choice(killed), signal.SIGKILL)
+        yield _failed(attack, name, process.wait(), alone, "one loader killed", "checkpoint_every.steps=5")
+
+
+def full_disks(attack: Attack, cases: int) -> Iterator[str]:
+    """A disk on which no file has room for more than so many bytes: the reason is told, and the run gone on from."""
+    for case in range(cases):
+        name, (alone, _) = f"disk{case}", attack.alone()
+        room = attack.chance.randrange(500, (alone / "checkpoints" / "final.ckpt").stat().st_size)
+        process = attack.start(name, "checkpoint_every.steps=5", room=room)
+        (attack.place / f"{name}.log").write_bytes(process.communicate()[0])
+        yield _failed(attack, name, process.returncode, alone, f"room for {room} bytes", "checkpoint_every.steps=5")
+
+
+def _children(process: int) -> list[int]:
+    """Processes that this one started, as long as it goes on."""
+    with suppress(OSError):
+        return [int(child) for child in Path("/proc", str(process), "task", str(process), "children").read_text().split()]
+    return []
+
+
+def _failed(attack: Attack, name: str, status: int, alone: Path, what: str, *more: str) -> str:
+    """What was lost or wrong of a run that could not go on, or nothing."""
+    said = (attack.place / f"{name}.log").read_text()
+    if status and not any(word in said for word in ("File too large", "killed")):
+        return f"{what}, status {status}: the reason was not told"
+    if left := [path.name for path in (attack.place / name).rglob(".*.ckpt")]:
+        return f"{what}, status {status}: {left[0]} is left"
+    if again := attack.start(name, *more).wait():
+        return f"{what}: the same command again ended with status {again}"
+    return "" if attack.same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
 
 
 def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) -> str:
@@ -178,40 +175,28 @@ def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) 
             return f"{what}: called a failure"
     if again := attack.start(name, *more).wait():
         return f"{what}: the same command again ended with status {again}"
-    return "" if _same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
+    return "" if attack.same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
 
 
 def _trained(folder: Path) -> bool:
     return any(len(path.read_text().splitlines()) > 1 for path in folder.glob("csv/*/metrics.csv"))
 
 
-def _same(one: Path, other: Path | None) -> bool:
-    assert other is not None
-    records = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
-    weights = [torch.load(folder / "checkpoints" / "final.ckpt", weights_only=True)["state_dict"] for folder in (one, other)]
-    equal = all(torch.equal(value, weights[1][key]) for key, value in weights[0].items())
-    return equal and all(records[0][key] == records[1][key] for key in ("metrics", "steps", "epochs"))
-
-
 KINDS: dict[str, tuple[Callable[[Attack, int], Iterator[str]], int]] = {
     "last_flips": (last_flips, 600),
+    "last_cuts": (last_cuts, 200),
     "final_flips": (final_flips, 600),
+    "final_cuts": (final_cuts, 200),
     "record_flips": (record_flips, 3000),
+    "record_cuts": (record_cuts, 200),
     "stops": (stops, 20),
     "kills": (kills, 6),
+    "loaders": (loaders, 6),
+    "full_disks": (full_disks, 6),
+    "limits": (limits, 3),
+    "preemptions": (preemptions, 3),
 }
 """By name: the attack, and how many cases of it are tried unless told."""
-
-
-def page() -> str:
-    """The table of docs/reliability.md: a line for each kind, a column for each label."""
-    counts = {path.stem: json.loads(path.read_text()) for path in sorted(COUNTS.glob("*.json"))}
-    lines = ["| kind | " + " | ".join(f"{label}: tried, lost or wrong" for label in counts) + " |"]
-    lines.append("|---" * (len(counts) + 1) + "|")
-    for kind, (attack, _) in KINDS.items():
-        cells = [f"{c[kind]['cases']}, {len(c[kind]['wrong'])}" if kind in c else "" for c in counts.values()]
-        lines.append(f"| {str(attack.__doc__).rstrip('.')} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -221,27 +206,28 @@ def main() -> int:
     parser.add_argument("--code", type=Path, default=PROJECT, help="the checkout that is attacked (default: this one)")
     parser.add_argument("--label", default="now", help="of the counts (default: now)")
     parser.add_argument("--seed", type=int, default=1, help="of moments and bits")
+    parser.add_argument("--more", action="store_true", help="add to what was counted before")
     parser.add_argument("--page", action="store_true", help="write docs/reliability.md and attack nothing")
     options = parser.parse_args()
     if options.page:
-        head, mark, _ = PAGE.read_text().partition("<!-- counts -->\n")
-        PAGE.write_text(head + mark + page())
+        write_page()
         return 0
-    COUNTS.mkdir(exist_ok=True)
-    path = COUNTS / f"{options.label}.json"
-    counts = json.loads(path.read_text()) if path.exists() else {}
+    lost, seen = 0, list[str]()
     with tempfile.TemporaryDirectory(prefix="attack-") as place:
         attack = Attack(options.code.absolute(), Path(place), random.Random(options.seed))
         for kind in options.kinds:
             function, usual = KINDS[kind]
-            wrong, cases = [], options.cases or usual
+            cases = options.cases or usual
             for case, told in enumerate(function(attack, cases), start=1):
-                wrong += [told] if told else []
                 if told or case % 100 == 0 or cases < 100:
                     print(f"{kind} {case} of {cases}: {told or 'well'}", flush=True)
-            counts[kind] = {"cases": cases, "wrong": wrong}
-            path.write_text(json.dumps(counts, indent=1) + "\n")
-    return any(counts[kind]["wrong"] for kind in options.kinds)
+                seen.append(told)
+                if len(seen) == (100 if cases >= 100 else 1) or case == cases:  # so that little is lost if this is broken off
+                    wrong = [told for told in seen if told]
+                    more = options.more or case > len(seen)
+                    keep(options.label, kind, str(function.__doc__), len(seen), wrong, code=attack.code, more=more)
+                    lost, seen = lost + len(wrong), []
+    return 1 if lost else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 python scripts/gpu_check.py                               all of it, to outputs/gpu_check.json
 python scripts/gpu_check.py --device cpu --toy            the same on a processor, with networks of toy size
-python scripts/gpu_check.py --adopt outputs/gpu_check.json   let backend=auto follow what was measured
+python scripts/gpu_check.py --adopt outputs/gpu_check.json   let backend=auto follow what was measured, and docs show it
 
 The file is whole or absent. What there was no time for is listed in it under `left_out`.
 """
@@ -10,6 +10,7 @@ The file is whole or absent. What there was no time for is listed in it under `l
 import argparse
 import json
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,15 +30,25 @@ from t3cen.testing import network_error
 from t3cen.training.files import write_json
 from t3cen.training.provenance import code_version, device_name, library_versions
 
+KEPT = Path(__file__).resolve().parents[1] / "docs" / "gpu"
 GROUPS = ("h4", "s4", "l4", "h4s4", "h4l4", "h4s4l4")
+ODD = {"h4": "h4", "s3": "s4", "l3": "l4", "h4s3": "h4s4", "h4l3": "h4l4", "h4s3l3": "h4s4l4"}
+"""LCER's groups, whose orders of saturation and luminance are odd, and the columns of `training_cost` they belong to."""
 NETWORKS: list[dict[str, Any]] = [
     {"group": "", "family": "plain"},
     *({"group": group, "backend": "fourier"} for group in GROUPS),
-    {"group": "h4s3", "family": "lcer", "backend": "fourier"},
+    *({"group": group, "family": "lcer", "backend": "fourier"} for group in ODD),
     {"group": "h4", "family": "ceconv", "backend": "fourier"},
     *({"group": group, "backend": "fourier", "compile": True} for group in ("", *GROUPS)),
     *({"group": group, "backend": "direct"} for group in GROUPS),
 ]
+SIZES: dict[bool, dict[str, Any]] = {
+    False: {"image_size": 96, "batch_size": 16},
+    True: {"image_size": 16, "batch_size": 2, "width": 16},
+}
+"""Of the networks' inputs, and their width where it is not the published one; of a check of toy size, where True."""
+TOYS = 1 + len(GROUPS) + len(ODD) + 1
+"""So many of them, none of which is compiled, are what a check of toy size tries."""
 PRECISIONS = ("tf32", "float32", "bf16")
 LAYERS = [(group, width, 32 * 64 // width) for group in ("h4", "h8", "h4s4", "h4s4l4") for width in (8, 16, 32, 64, 128, 256)]
 
@@ -80,13 +91,11 @@ def checks(device: torch.device) -> dict[str, float]:
 
 def networks(device: torch.device, toy: bool, minutes: Minutes) -> Iterator[dict[str, Any]]:
     """Time and memory of training steps, over the plain network's of the same backbone and precision."""
-    size = (
-        {"image_size": 16, "batch_size": 2, "width": 16, "dropped": 1, "averaged": 1} if toy else {"dropped": 5, "averaged": 100}
-    )
+    size = {**SIZES[toy], **({"dropped": 1, "averaged": 1} if toy else {"dropped": 5, "averaged": 100})}
     for precision in PRECISIONS:
         for backbone in ("resnet18", "resnet50"):
             plain: dict[str, Any] = {}
-            for options in NETWORKS[: 9 if toy else None]:
+            for options in NETWORKS[:TOYS] if toy else NETWORKS:
                 setting = Setting(backbone=backbone, precision=precision, device=str(device), seconds=0.5, **size, **options)
                 if options.get("compile") and backbone != "resnet18":
                     continue  # a minute each
@@ -156,17 +165,34 @@ def cells(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Those of the table `training_cost`: PyTorch's default precision, whose convolutions take TF32."""
     found = {}
     for row in rows:
-        if row["backbone"] == "resnet18" and row["precision"] == "tf32" and "failed" not in row and not row.get("compile"):
-            group = row["group"] or "h1"
-            if row.get("backend") == "fourier" and row.get("family", "t3cen") == "t3cen":
-                found[f"memory/t3cen/{group}"] = row["memory_mib"]
-                found[f"speed/t3cen/{group}"] = row["iterations_per_second"]
+        if (row["backbone"], row["precision"]) != ("resnet18", "tf32") or "failed" in row or row.get("compile"):
+            continue
+        if row.get("backend") == "direct":
+            continue
+        for place in places(row["group"], row.get("family", "t3cen")):
+            found[f"memory/{place}"] = row["memory_mib"]
+            found[f"speed/{place}"] = row["iterations_per_second"]
     return found
+
+
+def places(group: str, family: str) -> list[str]:
+    """Rows and columns of `training_cost` where a network belongs; the plain one is every family's of order 1."""
+    if family == "plain":
+        return [f"{row}/h1" for row in ("t3cen", "lcer", "ceconv")]
+    if family == "lcer":
+        return [f"{'lcer' if ODD[group] == group else 'lcer_odd'}/{ODD[group]}"]
+    return [f"{family}/{group}"]
 
 
 def check(device: torch.device, toy: bool, minutes: Minutes, output: Path) -> None:
     start = time.monotonic()
-    found: dict[str, Any] = {"schema": 1, "device": device_name(device), "kind": devices.kind(device), "toy": toy}
+    found: dict[str, Any] = {
+        "schema": 1,
+        "device": device_name(device),
+        "kind": devices.kind(device),
+        "toy": toy,
+        "size": SIZES[toy],
+    }
     found |= {"command": sys.argv[1:], **code_version(), "versions": library_versions(), "checks": checks(device)}
     found["layers"] = list(layers(device, toy, minutes))
     found["crossover"] = crossover(found["layers"]) if found["layers"] else None
@@ -182,7 +208,7 @@ def check(device: torch.device, toy: bool, minutes: Minutes, output: Path) -> No
 
 
 def adopt(path: Path) -> None:
-    """Put the crossover of a finished check into the file that `backend=auto` reads."""
+    """Put the crossover of a finished check into the file that `backend=auto` reads, and the check where docs are made from."""
     found = json.loads(path.read_text())
     if found["toy"]:
         raise ValueError(f"{path} is of toy size, which says nothing of real layers; run the check without --toy")
@@ -192,6 +218,13 @@ def adopt(path: Path) -> None:
     known[found["kind"]] = found["crossover"]
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(facts)}" for name, facts in known.items())
     devices.FILE.write_text(f"{{\n{lines}\n}}\n")
+    KEPT.mkdir(parents=True, exist_ok=True)
+    kept = KEPT / f"{found['kind'].replace(' ', '_')}.json"
+    shutil.copyfile(path, kept)
+    sys.stdout.write(
+        f"{devices.FILE.name} and {kept} know {found['kind']}; now: python scripts/predict_gpu.py --write; "
+        "python scripts/performance_page.py\n"
+    )
 
 
 def main() -> None:

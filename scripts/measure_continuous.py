@@ -1,12 +1,14 @@
 """Equivariance error of continuous networks between the steps, as they are used: calibrated, trained, in training mode.
 
-python scripts/measure_continuous.py                  docs/results/continuous_error.json, and its table
+python scripts/measure_continuous.py                  docs/results/continuous_error.json, and the table of docs/continuous.md
 python scripts/measure_continuous.py z2cnn-h5         the named networks alone, merged into that file
+python scripts/measure_continuous.py --page           the table of docs/continuous.md alone
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import sys
 from pathlib import Path
@@ -20,16 +22,21 @@ from t3cen.testing import interpolated, network_error
 
 ANGLES = (0.31, 0.41, 0.5, -1.77)
 """In steps, along every axis at once."""
-STATES = ("random", "calibrated", "trained", "in training mode")
+STATES = ("random", "calibrated", "trained")
+MODES = {"": "", ", training": " in training mode"}
+"""In evaluation and in training mode: behind a state's name in the file, and in the table."""
 NETWORKS = {
     "z2cnn-h5": {},
     "z2cnn-h3s3": {},
     "resnet18-l5": {},
     "resnet44-h3": {},
     "resnet50-h3": {},
-    "resnet18-scale5": {"family": "t3cen_scale", "lift": 4},
+    "resnet18-scale5": {"family": "t3cen_scale"},
+    "resnet18-scale5-lift4": {"family": "t3cen_scale", "lift": 4},
 }
+PAGE, BEGIN, END = Path("docs/continuous.md"), "<!-- measure_continuous.py -->\n", "<!-- end -->\n"
 SIDE, STEPS, BATCH, IMAGES = 28, 40, 8, 2
+KEPT = Path("docs/results/continuous_error.json")
 COMMAND = "python scripts/measure_continuous.py"
 
 
@@ -37,18 +44,23 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="NETWORK", help=", ".join(NETWORKS))
     parser.add_argument("--points", type=int, nargs="+", default=[3], help="points of the activations, times the order")
-    parser.add_argument("--out", type=Path, default=Path("docs/results/continuous_error.json"))
+    parser.add_argument("--out", type=Path, default=KEPT)
+    parser.add_argument("--page", action="store_true", help="measure nothing")
     options = parser.parse_args(arguments)
     if unknown := set(options.networks) - set(NETWORKS):
         parser.error(f"unknown network {', '.join(sorted(unknown))}; known: {', '.join(NETWORKS)}")
-    data = MNIST(source="bundled", batch_size=BATCH)
-    data.setup()
     found = json.loads(options.out.read_text())["errors"] if options.out.exists() else {}
-    for name in options.networks:
-        for points in options.points:
-            found.setdefault(name, {})[f"Q={points}N"] = measured(name, points, data)
-            options.out.write_text(json.dumps({"command": COMMAND, "protocol": protocol(), "errors": found}, indent=1) + "\n")
+    if not options.page:
+        data = MNIST(source="bundled", batch_size=BATCH)
+        data.setup()
+        for name in options.networks:
+            for points in [*options.points, None]:
+                found.setdefault(name, {})["discrete" if points is None else f"Q={points}N"] = measured(name, points, data)
+                options.out.write_text(json.dumps({"command": COMMAND, "protocol": protocol(), "errors": found}, indent=1) + "\n")
     print(table(found))
+    if options.out == KEPT:
+        text = PAGE.read_text()
+        PAGE.write_text(text[: text.index(BEGIN)] + BEGIN + "\n" + table(found) + "\n\n" + text[text.index(END) :])
     return 0
 
 
@@ -56,8 +68,8 @@ def protocol() -> dict[str, object]:
     return {"data": "bundled MNIST, hues shifted", "steps": STEPS, "batch": BATCH, "angles": ANGLES, "images": IMAGES}
 
 
-def measured(name: str, points: int, data: MNIST) -> dict[str, dict[str, float]]:
-    """By state of the network and kind of image, the largest error of the features."""
+def measured(name: str, points: int | None, data: MNIST) -> dict[str, dict[str, float]]:
+    """By state of the network and kind of image, the largest error of the features; of the discrete network without points."""
     images = {
         "digits": torch.stack([data.splits.test["shift"][i][0] for i in range(IMAGES)]),
         "noise": torch.rand(IMAGES, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(0)),
@@ -65,21 +77,23 @@ def measured(name: str, points: int, data: MNIST) -> dict[str, dict[str, float]]
     network, found = made(name, points), {}
     for state in STATES:
         into(state, network, data)
-        found[state] = {kind: error(network, rgb) for kind, rgb in images.items()}
+        for mode in MODES:
+            used = copy.deepcopy(network).train(bool(mode))  # whose statistics the measurement moves
+            found[state + mode] = {kind: error(used, rgb) for kind, rgb in images.items()}
     return found
 
 
-def made(name: str, points: int) -> nn.Module:
-    backbone, group = name.split("-")
+def made(name: str, points: int | None) -> nn.Module:
+    backbone, group, *_ = name.split("-")
     options = dict(NETWORKS[name])
     limit = {"activation": points, "lift": options.pop("lift", "exact")}
     torch.manual_seed(0)
-    return build(backbone, group.replace("scale", "h"), 10, band_limit=limit, **options)
+    return build(backbone, group.replace("scale", "h"), 10, band_limit=limit if points else None, **options)
 
 
 def into(state: str, network: nn.Module, data: MNIST) -> None:
     """Bring the network from the state before into this one."""
-    network.train(state != "random")
+    network.train()
     if state == "calibrated":
         with torch.no_grad():
             for images, _ in batches(data):
@@ -90,7 +104,6 @@ def into(state: str, network: nn.Module, data: MNIST) -> None:
             optimizer.zero_grad()
             nn.functional.cross_entropy(network(images), labels).backward()
             optimizer.step()
-    network.train(state == "in training mode")
 
 
 def batches(data: MNIST) -> list[tuple[Tensor, Tensor]]:
@@ -106,12 +119,18 @@ def error(network: nn.Module, rgb: Tensor) -> float:
 
 
 def table(found: dict[str, dict[str, dict[str, dict[str, float]]]]) -> str:
-    lines = ["| network | points | images | " + " | ".join(STATES) + " |", "|---|---|---|" + "---|" * len(STATES)]
+    """A line for each network and kind of image: each state, and beside them the discrete network, random and trained."""
+    states = [(f"{state}{mode}", f"{state}{words}") for state in STATES for mode, words in MODES.items()]
+    lines = ["| network | points | images | " + " | ".join(words for _, words in states)]
+    lines[0] += " | discrete, random | discrete, trained |"
+    lines.append("|---" * (5 + len(states)) + "|")
     for name, by_points in found.items():
-        for points, states in by_points.items():
+        for points in [points for points in by_points if points != "discrete"]:
             for kind in ("digits", "noise"):
-                values = " | ".join(f"{states[state][kind]:.1e}" for state in STATES)
-                lines.append(f"| {name} | {points} | {kind} | {values} |")
+                cells = [(points, state) for state, _ in states] + [("discrete", "random"), ("discrete", "trained")]
+                found_here = [by_points.get(who, {}).get(state, {}).get(kind) for who, state in cells]
+                values = ["" if value is None else f"{value:.1e}" for value in found_here]  # what was not measured yet
+                lines.append(f"| {name} | {points} | {kind} | {' | '.join(values)} |")
     return "\n".join(lines)
 
 

@@ -1,6 +1,7 @@
-"""The measured part of docs/performance.md, from docs/performance/*.json.
+"""The measured part of docs/performance.md, from docs/performance/*.json and, of GPUs, docs/gpu/*.json.
 
 python scripts/benchmark.py networks --json docs/performance/resnet18.json     measures, and writes one of these files
+python scripts/gpu_check.py --adopt outputs/gpu_check.json                     puts a GPU's there
 python scripts/performance_page.py                                             writes the tables of all of them into the page
 """
 
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark import COLUMNS
+from predict_gpu import CHECKS, NOT_YET, name_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARK = "<!-- measured -->\n"
@@ -40,10 +42,58 @@ def section(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def page(text: str, folder: Path = DOCS / "performance") -> str:
+def gpu_section(found: dict[str, Any]) -> str:
+    """One check of a GPU: steps of networks, layers by backend, and where the time of a step goes."""
+    size = found["size"]
+    lines = [f"`python scripts/gpu_check.py {' '.join(found['command'])}`".replace(" `", "`"), ""]
+    lines += [f"{found['device']}; PyTorch {found['versions']['torch']}; commit {found['commit'][:10]}.", ""]
+    precisions = list(dict.fromkeys(row["precision"] for row in found["networks"]))
+    lines += [
+        f"Steps of {size['batch_size']} images of {size['image_size']}x{size['image_size']}: milliseconds (over plain).",
+        "",
+    ]
+    lines += ["| | " + " | ".join(precisions) + " | memory / plain |", "|---" * (len(precisions) + 2) + "|"]
+    by_name: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in found["networks"]:
+        name = name_of(**{key: row[key] for key in ("group", "family", "backend", "compile") if key in row})
+        by_name.setdefault(f"{row['backbone']} {name}", {})[row["precision"]] = row
+    for name, rows in by_name.items():
+        memory = next((f"{row['memory_over_plain']:.2f}x" for row in rows.values() if "memory_over_plain" in row), "")
+        lines.append(f"| {name} | " + " | ".join(_time(rows.get(precision)) for precision in precisions) + f" | {memory} |")
+    if found["layers"]:
+        chosen = found["crossover"]
+        rule = f"Fourier by {chosen['products']} from a width of {chosen['least_width']:.0f} on"
+        lines += [
+            "",
+            f"A 3x3 layer, forward and backward: milliseconds. `backend=auto` takes {rule}, below that the expanded bank.",
+        ]
+        lines += [
+            "",
+            "| group | channels | side | direct | Fourier, in groups | one by one | by matrices |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {row['group'].upper()} | {row['channels']} | {row['side']} | "
+            + " | ".join(f"{row[kind] * 1e3:.2f}" for kind in ("direct", "convolution", "separate", "matmul"))
+            + " |"
+            for row in found["layers"]
+        ]
+    lines += ["", "Where a step of ResNet18-H4S4 spends its time.", "", "| operation | milliseconds | calls |", "|---|---|---|"]
+    lines += [f"| `{row['operation']}` | {row['milliseconds']:.2f} | {row['calls']} |" for row in found["profile"]]
+    return "\n".join(lines) + "\n"
+
+
+def _time(row: dict[str, Any] | None) -> str:
+    if row is None or "failed" in row:
+        return "" if row is None else row["failed"]
+    return f"{1e3 / row['iterations_per_second']:.1f} ({row['time_over_plain']:.2f}x)"
+
+
+def page(text: str, folder: Path = DOCS / "performance", checks: Path = CHECKS) -> str:
     """The text of the page with what is behind the mark made anew."""
     sections = [section(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(folder.glob("[!.]*.json"))]
-    return text.partition(MARK)[0] + MARK + "\n" + "\n".join(sections)
+    gpus = [gpu_section(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(checks.glob("[!.]*.json"))]
+    return text.partition(MARK)[0] + MARK + "\n" + "\n".join([*sections, "## On GPUs", *(gpus or [NOT_YET])])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ FAMILY_CASES = [
     pytest.param("z2cnn", "ceconv", "h3", {"separable": True}, marks=slow),
     *(pytest.param("z2cnn", family, "h3", {"band_limit": {"lift": 4}}, marks=slow) for family in accepting("band_limit")),
     pytest.param("z2cnn", "t3cen", "h3s3", {"band_limit": True}, marks=slow),
+    pytest.param("z2cnn", "t3cen_scale", "h3", {"band_limit": True}, marks=slow),
     pytest.param("resnet18", "t3cen", "h4s4", {"width": 32}, marks=slow),
     pytest.param("resnet50", "t3cen", "h4", {"width": 16}, marks=slow),
 ]

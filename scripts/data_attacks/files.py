@@ -11,7 +11,6 @@ import numpy as np
 from data_attacks.fakes import FOLDERS, Fakes, checked, load
 from PIL import Image
 
-from t3cen.data.checksums import write_list
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import FAKE_MARK
 from t3cen.data.idx import write_idx
@@ -46,6 +45,8 @@ def check(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
 
 
 def listed(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
+    from t3cen.data.checksums import write_list  # here: the first version has no such lists
+
     fakes = Fakes(folder, ("pets", "kutomadata"))
     for case in range(cases):
         rng = random.Random(case)

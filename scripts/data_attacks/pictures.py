@@ -82,7 +82,17 @@ def modes(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
 
 
 OUTSIDE = ([50, 2, 17, 16], [-9, 2, 17, 16], [2, 30, 17, 16], [2, -5, 17, 16], [90, 90, 20, 20])
-ODD = ([2, 2, 17], ["a", 2, 17, 16], None, [2, 2, float("nan"), 16], [2, 2, float("inf"), 16], [20, 20, -17, -16])
+ODD = (
+    "9999",
+    {"2": 1, "3": 2, "20": 3, "21": 4},
+    [True, 2, 17, 16],
+    [2, 2, 17],
+    ["a", 2, 17, 16],
+    None,
+    [2, 2, float("nan"), 16],
+    [2, 2, float("inf"), 16],
+    [20, 20, -17, -16],
+)
 
 
 def coco(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
@@ -100,7 +110,9 @@ def coco(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
         exif = Image.Exif()
         exif[274] = orientation
         place = folder / f"coco{case}"
-        frame = rng.choice(("shown", "no size", "other size", "outside", "odd"))
+        frame = rng.choice(
+            ("shown", "no size", "other size", "outside", "odd", "image twice", "category twice", "another folder")
+        )
         box = {"outside": rng.choice(OUTSIDE), "odd": rng.choice(ODD)}.get(frame, [rng.randrange(8), rng.randrange(3), 17, 16])
         size = {"no size": {}, "other size": {"width": 600, "height": 400}}.get(frame, {"width": 60, "height": 40})
         for split in ("train", "test"):
@@ -112,6 +124,11 @@ def coco(folder: Path, cases: int) -> Iterator[tuple[str, Callable[[], bool]]]:
                 "categories": [{"id": 1, "name": "ripe"}, {"id": 2, "name": "unripe"}],
                 "annotations": [{"image_id": 1, "category_id": kind, "bbox": box} for kind in (1, 2)],
             }
+            twice = {"image twice": "images", "category twice": "categories"}.get(frame)
+            if twice:
+                content[twice].append({**content[twice][-1], "id": 1})
+            if frame == "another folder":
+                content["images"][0]["file_name"] = "../train/one.png"
             (place / "annotations" / f"{split}.json").write_text(json.dumps(content))
 
         def act(place: Path = place, frame: str = frame) -> bool:

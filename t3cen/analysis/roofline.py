@@ -13,14 +13,18 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.flop_counter import flop_registry
 
-from t3cen.ops import DECOMPOSITIONS, gpu
+from t3cen.ops import DECOMPOSITIONS, devices, gpu
 
 LAUNCH_SECONDS = 4e-6
 """Between the starts of two kernels that one thread of Python launches, at best."""
-MATRICES: dict[str, Callable[..., Any]] = {"fourier_conv2d": gpu.forward, "fourier_conv2d_backward": gpu.backward}
+KERNELS: dict[str, dict[str, Callable[..., Any]]] = {
+    "matmul": {"fourier_conv2d": gpu.forward, "fourier_conv2d_backward": gpu.backward},
+    "separate": {"fourier_conv2d": gpu.forward_separate, "fourier_conv2d_backward": gpu.backward_separate},
+}
+"""Of the products that are not PyTorch's convolution in groups."""
 _FREE = frozenset({"empty", "empty_like", "new_empty", "detach", "empty_strided", "lift_fresh", "_assert_async"})
 """Operations that move nothing."""
 
@@ -71,14 +75,22 @@ class Work:
 class _Count(TorchDispatchMode):
     def __init__(self, products: str) -> None:
         super().__init__()
-        self.kernels = MATRICES if products == "matmul" else {}
+        self.kernels = KERNELS.get(products, {})
         self.operations: list[tuple[int, int]] = []
+        self._known: dict[Any, list[tuple[int, int]]] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in DECOMPOSITIONS:
+            key = func, repr(tree_map(_seen, args))
+            if key in self._known:  # the shapes of its result are known without its operations
+                self.operations += self._known[key]
+                return func(*args)
             kernel = self.kernels.get(func.name().partition("::")[2], DECOMPOSITIONS[func])
+            before = len(self.operations)
             with self:
-                return kernel(*args)
+                out = kernel(*args)
+            self._known[key] = self.operations[before:]
+            return out
         if func.namespace == "aten" and func._can_decompose():
             with self:
                 return func.decompose(*args, **(kwargs or {}))
@@ -87,6 +99,10 @@ class _Count(TorchDispatchMode):
             tensors = [t for t in (*tree_leaves((args, kwargs)), *tree_leaves(out)) if isinstance(t, Tensor)]
             self.operations.append((sum(t.numel() * t.element_size() for t in tensors), _flops(func, args, kwargs or {}, out)))
         return out
+
+
+def _seen(value: Any) -> Any:
+    return (value.shape, value.stride(), value.dtype) if isinstance(value, Tensor) else value
 
 
 def _flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
@@ -116,28 +132,40 @@ def training_step(network: nn.Module, batch: int, size: int, products: str = "co
     return Work((*counted.operations, (update, 0)))
 
 
-def roofline_seconds(device: str, backend: str) -> Callable[[Mapping[str, Any]], float] | None:
+def roofline_seconds(device: str) -> Callable[[str, Mapping[str, Any]], float] | None:
     """Seconds that a training step takes at least on a GPU with published peaks, in float32; None for any other device.
 
     Args:
         device: a part of its name, or its name a part of it.
-        backend: of the group convolution, in place of the configuration's.
+
+    Returns:
+        a function of the backend of the group convolutions, in place of the configuration's, and the configuration. `auto`
+        chooses as on that GPU.
     """
     from t3cen.training.run import make_data, make_network  # here: the rest of this file needs no data sets
 
-    found = [gpu for name, gpu in GPUS.items() if name.lower() in device.lower()]
-    if not found:
+    found = named(device)
+    if found is None:
         return None
+    facts = next((facts for name, facts in devices.everything().items() if found.name in name), devices.everything()["cuda"])
     known: dict[str, float] = {}
 
-    def seconds(config: Mapping[str, Any]) -> float:
+    def seconds(backend: str, config: Mapping[str, Any]) -> float:
         data = make_data(config)
         model = {**config["model"], "backend": backend}
         images = config["data"]["batch_size"] * getattr(data.augmentation, "views", 1)
-        key = json.dumps([config["backbone"], model, data.image_size, data.num_classes, images], sort_keys=True)
-        if key not in known:
-            work = training_step(make_network({**config, "model": model}, data), images, data.image_size)
-            known[key] = work.seconds(found[0])
+        with devices.taken_for(facts):
+            network = make_network({**config, "model": model}, data)
+            # the number of classes is next to nothing, and `auto` is often the same as another choice
+            runs = [layer.resolved_backend for layer in network.modules() if hasattr(layer, "resolved_backend")]
+            key = json.dumps([config["backbone"], {**model, "backend": runs}, data.image_size, images], sort_keys=True)
+            if key not in known:
+                known[key] = training_step(network, images, data.image_size, facts.products).seconds(found)
         return known[key]
 
     return seconds
+
+
+def named(device: str) -> Gpu | None:
+    """The GPU of which `device` is a part of the name, or whose name is a part of it."""
+    return next((gpu for name, gpu in GPUS.items() if name.lower() in device.lower() or device.lower() in name.lower()), None)

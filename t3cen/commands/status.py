@@ -4,11 +4,14 @@ t3cen status                        every table in a line
 t3cen status hue_shift              cell by cell, with the reason of every failure
 t3cen status camelyon17 --measure   time a few steps of every network on this machine's device first
 t3cen status --plan --device L40    the whole bill before anything is started; an estimate where nothing was timed there
+t3cen status --plan --device L40 --price 1.2    in money too, at that price of an hour of one device
 """
 
+import math
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -86,36 +89,63 @@ def hours_left(names: Iterable[tuple[str, int]], states: States, clock: Clock, *
     return hours, unknown
 
 
-def print_summary(chosen: list[Table], states: States, clock: Clock, *, whole: bool) -> None:
-    """One line a table and their sum, in which a run that tables share counts once."""
-    grid = RichTable(title=f"scale {clock.scale}", title_justify="left")
-    for name in (
-        "table",
-        "done",
-        "running",
-        "failed",
-        "unfinished",
-        "stale",
-        "missing",
-        "hours in all" if whole else "hours left",
-    ):
-        grid.add_column(name, justify="left" if name == "table" else "right")
+def by_table(chosen: list[Table], states: States) -> list[tuple[str, set[tuple[str, int]]]]:
+    """The seeds of each table and, last, of all of them, in which a run that tables share counts once."""
     lines = [(table.name, {(run.name, seed) for run in runs_of(table) for seed in table.seeds}) for table in chosen]
-    for title, names in [*lines, ("all, shared runs once", set(states))]:
+    return [*lines, ("all, shared runs once", set(states))]
+
+
+def told(hours: float, unknown: int, count: int, price: float | None = None) -> str:
+    """Hours, or what they cost, and how many of `count` runs are not in them."""
+    if unknown == count:
+        return "?"
+    return f"{hours if price is None else hours * price:,.1f}" + (f" + {unknown} runs never timed" if unknown else "")
+
+
+def print_summary(chosen: list[Table], states: States, clock: Clock, price: float | None) -> None:
+    """One line a table: how many of its runs are done, and how long the others take."""
+    grid = RichTable(title=f"scale {clock.scale}", title_justify="left")
+    kinds = ("running", "failed", "unfinished", "stale", "missing")
+    for name in ("table", "done", *kinds, "hours left", *(["cost"] if price else [])):
+        grid.add_column(name, justify="left" if name == "table" else "right")
+    for title, names in by_table(chosen, states):
         counts = Counter(states[name].kind for name in names)
-        hours, unknown = hours_left(sorted(names), states, clock, whole=whole)
-        text = f"{hours:.1f}" + (f" + {unknown} runs never timed" if unknown else "")
-        text = "?" if unknown == len(names) else text
-        kinds = ("running", "failed", "unfinished", "stale", "missing")
-        grid.add_row(title, f"{counts['done']}/{len(names)}", *(str(counts[kind]) for kind in kinds), text)
+        hours, unknown = hours_left(sorted(names), states, clock, whole=False)
+        costs = [told(hours, unknown, len(names), price)] if price else []
+        cells = (f"{counts['done']}/{len(names)}", *(str(counts[kind]) for kind in kinds), told(hours, unknown, len(names)))
+        grid.add_row(title, *cells, *costs)
     console.print(grid)
+    print_sources(clock)
+
+
+def print_plan(chosen: list[Table], states: States, clocks: Mapping[str, Clock], price: float | None) -> None:
+    """One line a table: how long all of it takes from nothing, with each backend of the convolutions, and what that costs."""
+    first = clocks["auto"]
+    if first.floor is not None:  # the same again is kept; this takes a second or two a network
+        runs = {run.name: run for table in chosen for run in runs_of(table)}
+        for run in track(list(runs.values()), description="counting operations", console=Console(stderr=True), transient=True):
+            for clock in clocks.values():
+                clock.step_seconds(run, all_runs())
+    grid = RichTable(title=f"scale {first.scale}, from nothing", title_justify="left")
+    for name in ("table", "runs", *(f"hours, {name}" for name in clocks), *(f"cost, {name}" for name in clocks if price)):
+        grid.add_column(name, justify="left" if name == "table" else "right")
+    for title, names in by_table(chosen, states):
+        found = [hours_left(sorted(names), states, clock, whole=True) for clock in clocks.values()]
+        hours = [told(*each, len(names)) for each in found]
+        grid.add_row(title, str(len(names)), *hours, *(told(*each, len(names), price) for each in found if price))
+    console.print(grid)
+    print_sources(first)
+
+
+def print_sources(clock: Clock) -> None:
+    """Where the hours come from."""
     known = ", ".join(clock.devices) or "none"
     mixed = " Several devices, mixed; --device picks one." if len(clock.devices) > 1 else ""
     console.print(f"Step times from: {escape(known)}.{mixed}")
     if clock.estimated:
         console.print(
-            f"Estimated, never timed: {len(clock.estimated)} networks. Their hours are a floor, the roofline of docs/gpu.md "
-            "in float32; t3cen status --measure on the device replaces it."
+            f"Estimated, never timed: {len(clock.estimated)} networks. Their hours are a floor, the roofline of docs/gpu.md in "
+            "float32. `fourier` and `direct` are estimates throughout. `t3cen status --measure` on the device replaces `auto`'s."
         )
     elif not clock.devices:
         console.print("Time a few steps of each network on the device you will use: t3cen status [TABLE] --measure")
@@ -146,41 +176,43 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--device", help="part of the name of the device whose step times count")
     parser.add_argument("--plan", action="store_true", help="hours from nothing, not what is left")
     parser.add_argument("--measure", action="store_true", help="first time a few steps of every network here")
-    parser.add_argument(
-        "--backend",
-        choices=("auto", "fourier", "direct"),
-        default="auto",
-        help="whose hours --plan estimates where nothing was timed",
-    )
+    parser.add_argument("--price", type=float, help="of an hour of one device, in any currency; adds columns of costs")
     options = parser.parse_args(arguments)
     try:
         chosen = [get_table(options.table)] if options.table else trained_tables()
         if chosen[0].kind != "trained":
             raise ValueError(f"table {options.table!r} is {chosen[0].kind}, not trained; nothing of it runs")
+        if options.price is not None and not 0 < options.price < math.inf:
+            raise ValueError(f"--price must be above 0, got {options.price}")
     except ValueError as error:
         console.print(f"t3cen status: {escape(str(error))}")
         return 2
     if options.measure:
         runs = {run.name: run for table in chosen for run in runs_of(table)}
         measure(runs.values(), options.scale, options.outputs)
-    floor = None
+    clocks = {"auto": Clock(options.scale, options.device)}
     if options.plan and options.device:
         from t3cen.analysis.roofline import roofline_seconds  # torch takes seconds to start
 
-        floor = roofline_seconds(options.device, options.backend)
-    clock = Clock(options.scale, options.device, floor)
+        if (floor := roofline_seconds(options.device)) is not None:
+            clocks |= {backend: Clock(options.scale, options.device) for backend in ("fourier", "direct")}
+            for backend, clock in clocks.items():
+                clock.floor = partial(floor, backend)
     results = load(options.outputs) if options.outputs.is_dir() else Results((), ())
-    clock.learn(results.records)
+    clocks["auto"].learn(results.records)
     for device, scales in step_times(options.outputs).items():
         for name, seconds in scales.get(options.scale, {}).items():
-            clock.add(device, name, seconds)
+            clocks["auto"].add(device, name, seconds)
     states = collect(options.outputs, options.scale, chosen)
     if options.table and not options.plan:
-        print_table(chosen[0], states, clock)
-    print_summary(chosen, states, clock, whole=options.plan)
-    told = {state.folder for state in states.values()} if options.table and not options.plan else set()
+        print_table(chosen[0], states, clocks["auto"])
+    if options.plan:
+        print_plan(chosen, states, clocks, options.price)
+    else:
+        print_summary(chosen, states, clocks["auto"], options.price)
+    shown = {state.folder for state in states.values()} if options.table and not options.plan else set()
     for item in results.refused:
-        if item.path.parent not in told:
+        if item.path.parent not in shown:
             console.print(f"[red]refused[/] {escape(str(item))}", soft_wrap=True)
     return 0
 

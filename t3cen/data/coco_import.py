@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +62,11 @@ def _import_split(
     path = coco / "annotations" / f"{split}.json"
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        categories = {c["id"]: _class_of(c["name"], ripe, unripe) for c in content["categories"]}
-        pictures = {i["id"]: (coco / split / i["file_name"], (i.get("width"), i.get("height"))) for i in content["images"]}
+        categories = _once("categories", ((c["id"], _class_of(c["name"], ripe, unripe)) for c in content["categories"]))
+        pictures = _once(
+            "images",
+            ((i["id"], (_inside(coco / split, i["file_name"]), (i.get("width"), i.get("height")))) for i in content["images"]),
+        )
         boxes: dict[Any, list[tuple[str | None, Any]]] = {}
         for annotation in content["annotations"]:
             kind = categories[annotation["category_id"]]
@@ -97,6 +100,22 @@ def _import_split(
             raise DataError(f"kutomadata: {path} has no box of a {label} tomato; its categories are {names}")
 
 
+def _once(what: str, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    found = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"two {what} have the id {key!r}")
+        found[key] = value
+    return found
+
+
+def _inside(folder: Path, name: str) -> Path:
+    path = folder / name
+    if not Path(os.path.abspath(path)).is_relative_to(folder.absolute()):
+        raise ValueError(f"the photograph {name!r} is not in {folder}")
+    return path
+
+
 def _photograph(place: Path, size: tuple[int | None, int | None], path: Path) -> Image.Image:
     """A photograph as its boxes count pixels: turned by its EXIF orientation, as annotation tools show it.
 
@@ -119,6 +138,8 @@ def _photograph(place: Path, size: tuple[int | None, int | None], path: Path) ->
 def _corners(numbers: Any, size: tuple[int, int], place: Path, path: Path) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of a COCO box (x, y, width, height), rounded down, within the picture."""
     try:
+        if not (isinstance(numbers, list) and {*map(type, numbers)} <= {int, float}):
+            raise TypeError
         x, y, width, height = map(float, numbers)
         left, top, right, bottom = int(x), int(y), int(x + width), int(y + height)
     except (TypeError, ValueError, OverflowError) as error:

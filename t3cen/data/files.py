@@ -20,6 +20,8 @@ from t3cen.data.labels import whole_numbers
 
 DEEP_FORMATS = (None, "PNG", "TIFF", "PPM", "JPEG2000")
 """Formats whose 16-bit grey runs from 0 to 65535; None is a picture made in memory."""
+LOOKED_AT = 20_000
+"""Files whose sizes are part of what tells a set from others."""
 BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339
 """Tags of TIFF: bits of a sample, whether 0 is white, and whether samples are unsigned, signed or decimal."""
 
@@ -159,6 +161,11 @@ class FileSource(StoredPictures):
     def picture(self, index: int) -> Tensor:
         path = os.fsdecode(bytes(self.paths[index]))
         return decode(path, self.name, path, self.size)
+
+    def stored(self, indices: Tensor) -> Iterator[bytes]:
+        """Sizes of the files, of `LOOKED_AT` at most: to ask for those of 455,954 takes minutes."""
+        picked = indices[torch.linspace(0, len(indices) - 1, min(len(indices), LOOKED_AT)).long()]
+        return (b"%d " % os.stat(bytes(self.paths[index])).st_size for index in picked.tolist())
 
     def check(self) -> None:
         """Read every picture, and compare all files with the digests noted when they were unpacked, where they were.

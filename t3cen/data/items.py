@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -24,7 +24,10 @@ Change = Callable[[Tensor, torch.Generator], Tensor]
 
 
 class Source(Protocol):
-    """Stored pictures: `picture(i)` is a uint8 RGB tensor (3, H, W), `label(i)` an int; both random access and picklable."""
+    """Stored pictures: `picture(i)` is a uint8 RGB tensor (3, H, W), `label(i)` an int; both random access and picklable.
+
+    One that can tell quickly that any of its pictures is another has a method `stored(indices)`, which gives bytes.
+    """
 
     def __len__(self) -> int: ...
 
@@ -68,6 +71,9 @@ class ArraySource:
 
     def picture(self, index: int) -> Tensor:
         return self.images[index]
+
+    def stored(self, indices: Tensor) -> Iterator[bytes]:
+        yield self.images[indices].numpy().tobytes()
 
     def label(self, index: int) -> int:
         return int(self.labels[index])

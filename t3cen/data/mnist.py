@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -88,6 +88,10 @@ class ColoredDigits:
 
     def picture(self, index: int) -> Tensor:
         return (self.colors[index, :, None, None] * self.grey[index]).round().to(torch.uint8)
+
+    def stored(self, indices: Tensor) -> Iterator[bytes]:
+        yield self.grey[indices].numpy().tobytes()
+        yield self.colors[indices].numpy().tobytes()
 
     def label(self, index: int) -> int:
         return int(self.labels[index])

@@ -6,6 +6,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -233,6 +234,10 @@ class ColorData(pl.LightningDataModule):
             if isinstance(source, StoredPictures):
                 source.check()
 
+    @cached_property
+    def _fingerprint(self) -> str:
+        return fingerprint(self.splits.sets().values())
+
     @property
     def provenance(self) -> dict[str, Any]:
         """Where the pictures came from: source, sizes and fingerprint of the sets, split seed, and what `prepare` adds.
@@ -248,7 +253,7 @@ class ColorData(pl.LightningDataModule):
             "split_seed": self.split_seed,
             "shift_mode": self.shift_mode,
             "sizes": {name: len(items) for name, items in sets.items()},
-            "fingerprint": fingerprint(sets.values()),
+            "fingerprint": self._fingerprint,
             **({"augmentation": augmentation.fingerprint()} if isinstance(augmentation, PictureAugmentation) else {}),
             **splits.provenance,
         }

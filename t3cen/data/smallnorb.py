@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -71,6 +72,9 @@ class EncodedPictures(StoredPictures):
     def __init__(self, images: Any, labels: Tensor, path: str) -> None:
         self.images, self.labels, self.path = images, labels, path
 
+    def stored(self, indices: Tensor) -> Iterator[bytes]:
+        return (self.images[index].as_py() or b"" for index in indices.tolist())
+
     def picture(self, index: int) -> Tensor:
         content = self.images[index].as_py()
         return decode(io.BytesIO(content or b""), "smallnorb", f"{self.path}, row {index}", SmallNORB.native_size)
@@ -87,6 +91,9 @@ class GreyPictures:
 
     def picture(self, index: int) -> Tensor:
         return self.images[index].expand(3, -1, -1)
+
+    def stored(self, indices: Tensor) -> Iterator[bytes]:
+        yield self.images[indices].numpy().tobytes()
 
     def label(self, index: int) -> int:
         return int(self.labels[index])

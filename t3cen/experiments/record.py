@@ -49,6 +49,11 @@ class Record:
         return self.content["metrics"]["test"]
 
     @property
+    def has_digest(self) -> bool:
+        """Whether a change since it was written would have been noticed."""
+        return self.content["schema"] != UNSEALED
+
+    @property
     def source(self) -> str:
         """Where the pictures came from: files, bundled, rendered, synthetic or fake."""
         return self.content["data_provenance"]["source"]

@@ -32,6 +32,7 @@ from t3cen.nn import (
     band_limited,
 )
 from t3cen.nn.band_limited.limit import BandLimit
+from t3cen.nn.band_limited.scale import ScaleSeriesLifting
 from t3cen.nn.liftings.base import Lifting
 from t3cen.registry import Registry
 
@@ -174,9 +175,13 @@ def keep_band(family: Family, limit: BandLimit) -> Family:
     def pool(mode: str, order: int) -> GlobalPool:
         return GlobalPool(mode, order, Interpolate(group, limit.pool))
 
+    if type(lifting) is ScaleLifting and limit.lift == "exact":
+        limited: Lifting = ScaleSeriesLifting(lifting.group, lifting.cover)
+    else:
+        limited = band_limited(lifting, limit.lift)
     return replace(
         family,
-        lifting=band_limited(lifting, limit.lift),
+        lifting=limited,
         nonlinear=partial(GroupActivation, group=group, points=limit.activation),
         max_pool=partial(GroupMaxPool2d, group=group, points=limit.activation),
         pool=pool,

@@ -13,7 +13,7 @@ import torch
 
 FILE = Path(__file__).with_name("measured.json")
 """By the name of a device as PyTorch gives it. `cuda` stands for every GPU that has no entry, `cpu` for all else."""
-PRODUCTS = ("matmul", "convolution")
+PRODUCTS = ("matmul", "convolution", "separate")
 
 
 class Measured(NamedTuple):
@@ -21,8 +21,8 @@ class Measured(NamedTuple):
 
     Attributes:
         least_width: `|G| sqrt(C C')` from which a layer of 3x3 is faster in the Fourier domain of the group.
-        products: how a GPU multiplies there, one of `PRODUCTS`: batched matrices (`gpu.py`), or PyTorch's convolution in groups,
-            which a GPU that was not measured takes: it moves a fifth of the bytes (docs/gpu.md).
+        products: how a GPU multiplies there, one of `PRODUCTS`: batched matrices or a convolution for each (`gpu.py`), or
+            PyTorch's convolution in groups, which a GPU that was not measured takes (docs/gpu.md).
     """
 
     least_width: float

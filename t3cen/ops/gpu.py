@@ -1,7 +1,10 @@
-"""The Fourier-domain convolution on a GPU: every step a batched matrix product, a few images at a time.
+"""The Fourier-domain convolution on a GPU, in two ways beside PyTorch's convolution in groups.
 
-Inside, a map is `(R, C, b, H, W)`, the products of the bilinear algorithm first. So the positions of all images are the columns
-of one matrix a product. A kernel larger than a point sees its windows as further rows, `(R, C kh kw, b H' W')`.
+`forward_separate` takes an ordinary convolution for each product: R launches, each of a kernel that reads its maps once.
+
+`forward` takes matrices: every step is a batched matrix product, a few images at a time. Inside, a map is `(R, C, b, H, W)`, the
+products of the bilinear algorithm first. So the positions of all images are the columns of one matrix a product. A kernel larger
+than a point sees its windows as further rows, `(R, C kh kw, b H' W')`.
 """
 
 from __future__ import annotations
@@ -63,6 +66,40 @@ def backward(
             to_maps = _overlapped(to_windows, input[part], filters, geometry, size)
             to_input[part] = _mixed(to_maps, orders, "signal", True).permute(2, 0, 1, 3, 4)
     return to_input, to_filters.to(filters.dtype).view(filters.shape) if needed[1] else to_filters
+
+
+def forward_separate(input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[int], numbers: list[int]) -> Tensor:
+    """`ops.fourier.fourier_conv2d`."""
+    maps, rows = _at_products(input, filters, orders), rank(orders)
+    how = *ConvGeometry.of(numbers), input.shape[2] // filters.shape[1]
+    pairs = zip(maps, filters.unflatten(0, (rows, -1)), strict=True)
+    products = torch.stack([F.conv2d(map, filter, None, *how) for map, filter in pairs])
+    if bias is not None:
+        products[0] += (bias * input.shape[1])[:, None, None]  # a constant function lives at frequency zero, which comes first
+    return _mixed(products, orders, "output", False).to(filters.dtype).transpose(0, 1).contiguous()
+
+
+def backward_separate(
+    gradient: Tensor, input: Tensor, filters: Tensor, orders: list[int], numbers: list[int], needed: list[bool]
+) -> tuple[Tensor, Tensor]:
+    """`ops.fourier.fourier_conv2d_backward`."""
+    rows, how = rank(orders), (None, *ConvGeometry.of(numbers), False, [0, 0], input.shape[2] // filters.shape[1])
+    at_products = _mixed(gradient.transpose(0, 1), orders, "output", True).to(filters.dtype)
+    parts = zip(at_products, _at_products(input, filters, orders), filters.unflatten(0, (rows, -1)), strict=True)
+    found = [torch.ops.aten.convolution_backward(*part, *how, [*needed, False]) for part in parts]
+    to_input, to_filters = input.new_empty(0), filters.new_empty(0)
+    if needed[0]:
+        mixed = _mixed(torch.stack([to_map for to_map, _, _ in found]), orders, "signal", True)
+        to_input = mixed.to(input.dtype).transpose(0, 1).contiguous()
+    if needed[1]:
+        to_filters = torch.cat([to_filter for _, to_filter, _ in found])
+    return to_input, to_filters
+
+
+def _at_products(input: Tensor, filters: Tensor, orders: list[int]) -> Tensor:
+    """`(B, G, C, H, W)` to its transform in the precision of the filters, `(R, B, C, H, W)`."""
+    wide = input.to(torch.promote_types(input.dtype, filters.dtype)).transpose(0, 1)
+    return _mixed(wide, orders, "signal", False).to(filters.dtype)
 
 
 def _padded(input: Tensor, filters: Tensor, orders: list[int], geometry: ConvGeometry) -> Tensor:
@@ -128,15 +165,19 @@ def _multiply(left: Tensor, right: Tensor) -> Tensor:
         return left @ right
 
 
-def _chosen(name: str, kernel: Function) -> Function:
-    """The kernel, or the operator in PyTorch's own operations, as was measured of the device."""
+def _chosen(name: str, matrices: Function, separate: Function) -> Function:
+    """The operator in the way that was measured to be fastest on the device; matrices know no groups of channels."""
     plain = DECOMPOSITIONS[getattr(torch.ops.t3cen, name).default]
 
-    def run(first: Tensor, *rest: Any) -> Any:
-        return (kernel if measured(first.device).products == "matmul" else plain)(first, *rest)
+    def run(*arguments: Any) -> Any:
+        input, filters = arguments[name.endswith("backward") :][:2]
+        products = measured(input.device).products
+        in_groups = filters.shape[1] != input.shape[2]
+        kernel = {"matmul": plain if in_groups else matrices, "separate": separate}.get(products, plain)
+        return kernel(*arguments)
 
     return run
 
 
-kernel_for("CUDA", "fourier_conv2d", _chosen("fourier_conv2d", forward))
-kernel_for("CUDA", "fourier_conv2d_backward", _chosen("fourier_conv2d_backward", backward))
+kernel_for("CUDA", "fourier_conv2d", _chosen("fourier_conv2d", forward, forward_separate))
+kernel_for("CUDA", "fourier_conv2d_backward", _chosen("fourier_conv2d_backward", backward, backward_separate))

@@ -14,7 +14,7 @@ def rows(folder: Path) -> Iterator[dict[str, str]]:
     """Every whole line of every sitting, the earlier sittings first."""
     for path in sorted(folder.glob("csv/*/metrics.csv"), key=_sitting):
         try:
-            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)  # an editor may have put a mark first
             whole = lines if lines and lines[-1].endswith("\n") else lines[:-1]  # the last one is being written, or torn
             yield from csv.DictReader(whole)
         except (OSError, UnicodeDecodeError, csv.Error) as error:

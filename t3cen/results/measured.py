@@ -16,6 +16,7 @@ from typing import Any
 from t3cen.experiments import plain_json
 from t3cen.experiments.schema import Table, get_table, nearest
 from t3cen.results.records import Refused
+from t3cen.training.files import write_text
 
 SCHEMA = 1
 
@@ -66,9 +67,7 @@ def write(outputs: Path, table: str, cells: Mapping[str, float], provenance: Map
     path.parent.mkdir(parents=True, exist_ok=True)
     finished = datetime.now(UTC).isoformat(timespec="seconds")
     content = {"schema": SCHEMA, "table": table, "finished": finished, "provenance": dict(provenance), "cells": dict(cells)}
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
     return path
 
 

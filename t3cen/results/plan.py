@@ -60,6 +60,7 @@ class Clock:
     steps: dict[str, int] = field(default_factory=dict)
     devices: Counter[str] = field(default_factory=Counter)
     _declared: dict[str, int | None] = field(default_factory=dict)
+    _floors: dict[str, float] = field(default_factory=dict)
 
     def learn(self, records: Iterable[Record]) -> None:
         """Take in the steps and step times of finished runs."""
@@ -94,7 +95,9 @@ class Clock:
         if values or self.floor is None:
             return median(values) if values else None
         self.estimated.add(run.name)
-        return self.floor(compose(run, self.scale))
+        if run.name not in self._floors:
+            self._floors[run.name] = self.floor(compose(run, self.scale))
+        return self._floors[run.name]
 
     def hours(self, run: Run, done: int, others: Mapping[str, Run]) -> float | None:
         """Hours that a run with `done` steps behind it still takes, or None where that cannot be told."""

@@ -44,8 +44,15 @@ def _state(folder: Path) -> State:
             record = read(folder / RESULT)
         except BadRecord as error:
             return State("failed", f"its result is refused: {error}", folder=folder)
-        kind = "done" if is_current(record) else "stale"
-        reason = "" if kind == "done" else "its configuration is not the one composed today"
-        return State(kind, reason, int(record.content.get("steps") or 0), record.content.get("step_seconds"), folder)
+        reason = "" if is_current(record) else "its configuration is not the one composed today"
+        if record.source == "fake":
+            reason = "it is of fake pictures; with the real ones in their place the same command trains it again"
+        return State(
+            "stale" if reason else "done",
+            reason,
+            int(record.content.get("steps") or 0),
+            record.content.get("step_seconds"),
+            folder,
+        )
     found = outcome(folder, {})
     return State(found.state, found.reason if found.state == "failed" else "", steps_done(folder), folder=folder)

@@ -25,6 +25,8 @@ def lines(table: Table, cells: Cells, selections: Mapping[str, Selection], refus
         yield f"Data: {_counted(_data(record) for record in records)}."
         yield f"Device: {_counted(str(record.content.get('device', 'unknown')) for record in records)}."
         yield f"Code: {_counted(_commit(record) for record in records)}{_code_note(groups)}."
+        if older := sum(not record.has_digest for record in records):
+            yield f"No digest: {older} of {len(records)} records, of schema 1; that they are as they were written cannot be seen."
     else:
         yield "No results yet."
     aside = [f"{item.count} of {item.run} ({item.reason})" for selection in selections.values() for item in selection.set_aside]

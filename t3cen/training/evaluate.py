@@ -8,14 +8,18 @@ from typing import Any
 
 import pytorch_lightning as pl
 from omegaconf import OmegaConf
+from torch.optim import SGD
 
 from t3cen.experiments.composition import compose_with
+from t3cen.experiments.trusted import trusted
+from t3cen.loss import cross_entropy
+from t3cen.task import Classification
 from t3cen.training import sealed
 from t3cen.training.callbacks import Bar
 from t3cen.training.checks import check
 from t3cen.training.files import read_json
 from t3cen.training.outcome import CHECKPOINTS, CONFIG, FINAL
-from t3cen.training.run import make_data, make_network, make_task, quiet
+from t3cen.training.run import make_data, make_network, quiet
 
 WIDE = {"data_root": "data.root", "num_workers": "data.num_workers"}
 """Keys that configurations of data refer to, and where their values are in one that is resolved."""
@@ -56,6 +60,14 @@ def data_config(config: dict[str, Any], overrides: Sequence[str]) -> dict[str, A
     return OmegaConf.to_container(OmegaConf.merge(config, OmegaConf.from_dotlist(lines)))  # type: ignore[return-value]
 
 
+def _received(path: Path) -> dict[str, Any]:
+    """A run's configuration, which may be anybody's: of its parts only the data are made, and those only as conf/ has them."""
+    config = read_json(path)
+    if not isinstance(config.get("data"), dict) or not isinstance(config.get("model"), dict):
+        raise ValueError(f"{path} is no configuration of a run")
+    return {**config, **trusted(config, "data"), "augment": None}
+
+
 def evaluate(path: Path, overrides: Sequence[str] = (), *, accelerator: str = "auto") -> dict[str, dict[str, float | int]]:
     """`error`, `correct`, `total` and `loss` on every test set.
 
@@ -67,12 +79,13 @@ def evaluate(path: Path, overrides: Sequence[str] = (), *, accelerator: str = "a
     Raises:
         FileNotFoundError: see `located`.
         DamagedFile: the checkpoint is not what was written.
-        ValueError: see `data_config`; or the data have another number of classes than the network.
+        ValueError: see `data_config`; no configuration, or one that asks for what no file of conf/ names; or the data have
+            another number of classes than the network.
         DataError: the data are missing or broken.
     """
     quiet()
     folder, weights = located(path)
-    trained_on = read_json(folder / CONFIG)
+    trained_on = _received(folder / CONFIG)
     tested_on = data_config(trained_on, overrides)
     check(tested_on)
     own, data = make_data(trained_on), make_data(tested_on)
@@ -80,7 +93,8 @@ def evaluate(path: Path, overrides: Sequence[str] = (), *, accelerator: str = "a
         raise ValueError(
             f"the network tells {own.num_classes} classes apart, {data.name} has {data.num_classes}; choose other data"
         )
-    task = make_task(trained_on, data, make_network(trained_on, own))  # normalised as in training
+    network = make_network(trained_on, own)  # normalised as in training
+    task = Classification(network, optimizer=SGD, scheduler=None, loss=cross_entropy, test_names=data.test_names)
     content = sealed.load(weights)
     task.load_state_dict(content["state_dict"])
     trainer = pl.Trainer(

@@ -96,9 +96,17 @@ def only_writer(folder: Path) -> Iterator[None]:
 
 
 def _opened(path: Path, flags: int) -> IO[str]:
-    """Open a lock, which is no link: what a link points to is not ours to empty."""
+    return os.fdopen(no_link(path, flags), "r+" if flags & os.O_RDWR else "r")
+
+
+def no_link(path: str | Path, flags: int) -> int:
+    """`os.open` of a file that is no link, an `opener` for `open`: what a link points to is not ours to write to.
+
+    Raises:
+        OSError: it is one.
+    """
     try:
-        return os.fdopen(os.open(path, flags | os.O_NOFOLLOW, 0o644), "r+" if flags & os.O_RDWR else "r")
+        return os.open(path, flags | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(f"{path} is a symbolic link; delete it") from error

@@ -22,7 +22,7 @@ from t3cen.progress import say
 from t3cen.project import IS_INSTALLED, PROJECT
 from t3cen.training.checks import check
 from t3cen.training.closing import errors, summary
-from t3cen.training.files import RunInProgress, write_json
+from t3cen.training.files import RunInProgress, no_link, write_json
 from t3cen.training.outcome import FAILURE, JOB, LOG, RESULT, fail, outcome
 from t3cen.training.plan import Job
 from t3cen.training.signals import INTERRUPTED, KEYBOARD, Stopped, asked, follow, heed, held, stop_if_asked
@@ -105,7 +105,7 @@ class Child:
         write_json(job.folder / JOB, {"config": job.config, "overrides": job.overrides})
         self._before = _failure(job.folder)
         self.note = ""
-        with (job.folder / LOG).open("a") as output, held():
+        with open(job.folder / LOG, "a", opener=no_link) as output, held():
             self.process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(job.folder)],
                 stdin=subprocess.PIPE,  # it ends with this process

@@ -37,8 +37,8 @@ def sit_down(folder: Path, code: Mapping[str, Any], data: Mapping[str, Any], *, 
     told = json.loads(json.dumps(data_identity(data)))
     if goes_on:
         way_out = f"delete {folder / 'checkpoints'} to train the run anew, or bring back what it was begun with"
-        if not before:
-            raise ValueError(f"{path} is gone, which said with what code and data the checkpoint was made; {way_out}")
+        if not {"code", "data", "sittings"} <= before.keys():
+            raise ValueError(f"{path} is gone or damaged, which said with what code and data the checkpoint was made; {way_out}")
         if files := changed(before["code"], code["code"]):
             shown = ", ".join([*files[:3], *([f"{len(files) - 3} more"] if len(files) > 3 else [])])
             raise ValueError(f"the code changed since the run was begun ({shown}); {way_out}")

@@ -29,7 +29,7 @@ NETWORKS = {family: {"family": family, "group": GROUPS.get(family, "")} for fami
     "h4s4l4": {"group": "h4s4l4"},
     "continuous": {"group": "h5", "band_limit": True},
     "continuous rgb": {"family": "t3cen_rgb", "group": "h5s3", "band_limit": True},
-    "continuous scale": {"family": "t3cen_scale", "group": "h5", "band_limit": {"lift": 4}},
+    "continuous scale": {"family": "t3cen_scale", "group": "h5", "band_limit": True},
     "separable": {"family": "ceconv", "group": "h4", "separable": True},
     "recompute": {"group": "h4", "recompute": True},
 }

@@ -140,11 +140,16 @@ def test_mean_pooling_of_a_polynomial_network_is_exactly_invariant():
     assert worst(network, output="logits", dtype=torch.float64) < 1e-10
 
 
-def test_the_scale_network_takes_a_sampled_lifting():
-    with pytest.raises(ValueError, match=r"band_limit\.lift to a number"):
-        small("h5", family="t3cen_scale")
-    limited = worst(small("h5", family="t3cen_scale", band_limit={"lift": 4}).eval())
-    assert worst(small("h5", family="t3cen_scale", band_limit=False).eval()) > 3 * limited
+@pytest.mark.parametrize("weights", ["random", "trained"])
+def test_the_scale_network_is_as_near_as_those_of_colour(weights):
+    def measured(band_limit):
+        network = small("h5", family="t3cen_scale", band_limit=band_limit)
+        return worst(trained(network) if weights == "trained" else network.eval())
+
+    limited, sampled, discrete = measured(True), measured({"lift": 4}), measured(False)
+    assert limited < 3e-3
+    assert sampled > 3 * limited
+    assert discrete > 10 * limited
 
 
 @pytest.mark.parametrize("name", sorted(ARCHITECTURES))

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch.func import functional_call, grad, jvp, vmap
+from torch.func import functional_call, grad, jacfwd, jacrev, jvp, vmap
 
 from t3cen.models import build
 
@@ -44,3 +44,33 @@ def test_gradients_of_every_sample_tangents_and_parameters_of_ones_own(name, gro
     _, tangent = jvp(lambda parameters: loss(parameters, images[0]), (parameters,), (direction,))
     want = sum((got[key][0] * value).sum() for key, value in direction.items())
     torch.testing.assert_close(tangent, want, rtol=1e-8, atol=1e-10)
+
+
+class Cube(torch.autograd.Function):
+    """A Function of no business of ours, with every rule PyTorch asks for."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 3 * ctx.saved_tensors[0] ** 2 * gradient
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return 3 * ctx.saved_tensors[0] ** 2 * tangent
+
+
+def test_second_derivatives_need_reverse_mode_once():
+    """What docs/architecture.md says of PyTorch; where this fails, it has learnt forward mode over forward mode."""
+    x = torch.tensor(2.0, dtype=torch.float64)
+    assert torch.func.hessian(Cube.apply)(x) == jacrev(jacfwd(Cube.apply))(x) == 12
+    assert jacfwd(jacfwd(Cube.apply))(x) == 0

@@ -22,6 +22,8 @@ CASES = [  # orders, channels, kernel, stride, padding, dilation, map
     ((5,), (2, 2), (3, 2), (2, 1), (2, 1), (2, 3), (9, 8)),
     ((4, 4, 4), (1, 2), (3, 3), (1, 1), (1, 1), (1, 1), (3, 3)),
 ]
+WAYS = {"matrices": (gpu.forward, gpu.backward), "separate": (gpu.forward_separate, gpu.backward_separate)}
+ways = pytest.mark.parametrize(("forward", "backward"), WAYS.values(), ids=WAYS)
 cases = pytest.mark.parametrize(("orders", "channels", "kernel", "stride", "padding", "dilation", "size"), CASES)
 
 
@@ -34,44 +36,50 @@ def close(mine, theirs, tolerance=1e-12):
 
 
 @cases
-@pytest.mark.parametrize("chunk", [1, 2**30])
-def test_it_is_the_group_convolution(monkeypatch, chunk, orders, channels, kernel, stride, padding, dilation, size):
+@pytest.mark.parametrize(
+    ("forward", "backward", "chunk"), [(*WAYS["matrices"], 1), (*WAYS["matrices"], 2**30), (*WAYS["separate"], 1)]
+)
+def test_it_is_the_group_convolution(
+    monkeypatch, forward, backward, chunk, orders, channels, kernel, stride, padding, dilation, size
+):
     monkeypatch.setattr(gpu, "CHUNK_BYTES", chunk)
     weight, bias = numbers(channels[1], channels[0], *orders, *kernel), numbers(channels[1])
     x = numbers(3, torch.Size(orders).numel(), channels[0], *size)
     how = (list(orders), [*stride, *padding, *dilation])
     filters = transform_filters(weight, orders)
-    out = gpu.forward(x, filters, bias, *how)
+    out = forward(x, filters, bias, *how)
     close(out, direct_group_conv2d(x, weight, bias, orders, ConvGeometry(stride, padding, dilation)))
     gradient = torch.randn_like(out)
     for needed in ([True, True], [False, True], [True, False]):
         for mine, theirs in zip(
-            gpu.backward(gradient, x, filters, *how, needed), BACKWARD(gradient, x, filters, *how, needed), strict=True
+            backward(gradient, x, filters, *how, needed), BACKWARD(gradient, x, filters, *how, needed), strict=True
         ):
             assert mine.dtype == theirs.dtype
             close(mine, theirs)
 
 
+@ways
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 2e-2), (torch.float16, 3e-3), (torch.float32, 1e-5)])
-def test_precision_is_that_of_the_filters(dtype, tolerance):
+def test_precision_is_that_of_the_filters(forward, backward, dtype, tolerance):
     x, weight, how = numbers(4, 16, 3, 5, 5).float(), numbers(4, 3, 4, 4, 3, 3).float(), ([4, 4], [1] * 6)
     filters = transform_filters(weight, (4, 4))
     exact = FORWARD(x, filters, None, *how)
-    out = gpu.forward(x, filters.to(dtype), None, *how)
+    out = forward(x, filters.to(dtype), None, *how)
     assert out.dtype == dtype
     close(out.float(), exact, tolerance)
     gradient = torch.randn_like(exact)
-    parts = gpu.backward(gradient.to(dtype), x, filters.to(dtype), *how, [True, True])
+    parts = backward(gradient.to(dtype), x, filters.to(dtype), *how, [True, True])
     assert [part.dtype for part in parts] == [torch.float32, dtype]
     for mine, theirs in zip(parts, BACKWARD(gradient, x, filters, *how, [True, True]), strict=True):
         close(mine.float(), theirs, 2 * tolerance)
 
 
-def test_an_empty_batch_has_gradients_of_zero():
+@ways
+def test_an_empty_batch_has_gradients_of_zero(forward, backward):
     x, filters, how = numbers(0, 4, 2, 5, 5), numbers(15, 2, 3, 3), ([4], [1] * 6)
-    out = gpu.forward(x, filters, None, *how)
+    out = forward(x, filters, None, *how)
     assert out.shape == (0, 4, 3, 5, 5)
-    to_input, to_filters = gpu.backward(out, x, filters, *how, [True, True])
+    to_input, to_filters = backward(out, x, filters, *how, [True, True])
     assert to_input.shape == x.shape
     assert torch.equal(to_filters, torch.zeros_like(filters))
 
@@ -104,14 +112,27 @@ def test_products_obey_the_switch_of_convolutions_and_transforms_are_exact(monke
     assert torch.backends.cuda.matmul.allow_tf32 is False
 
 
-def test_a_gpu_multiplies_as_was_measured_of_it(monkeypatch):
+@pytest.mark.parametrize("products", devices.PRODUCTS)
+def test_a_gpu_multiplies_as_was_measured_of_it_also_in_groups_of_channels(monkeypatch, products):
     calls = []
-    run = gpu._chosen("fourier_conv2d", lambda *_: calls.append("matmul"))
-    arguments = (numbers(1, 4, 1, 3, 3), numbers(5, 1, 1, 1), None, [4], [1, 1, 0, 0, 1, 1])
-    assert run(*arguments) is not None
-    monkeypatch.setattr(gpu, "measured", lambda device: devices.Measured(64, "matmul"))
-    assert run(*arguments) is None
-    assert calls == ["matmul"]
+
+    def watched(name, kernel):
+        return lambda *arguments: calls.append(name) or kernel(*arguments)
+
+    run = gpu._chosen("fourier_conv2d", watched("matmul", gpu.forward), watched("separate", gpu.forward_separate))
+    back = gpu._chosen("fourier_conv2d_backward", watched("matmul", gpu.backward), watched("separate", gpu.backward_separate))
+    monkeypatch.setattr(gpu, "measured", lambda device: devices.Measured(64, products))
+    how = ([4], [1] * 6)
+    for inputs, name in ((4, products), (2, "convolution" if products == "matmul" else products)):  # a half: two groups
+        x, filters = numbers(2, 4, 4, 6, 5), numbers(5 * 6, inputs, 3, 3)
+        out = run(x, filters, None, *how)
+        close(out, FORWARD(x, filters, None, *how))
+        for mine, theirs in zip(
+            back(out, x, filters, *how, [True, True]), BACKWARD(out, x, filters, *how, [True, True]), strict=True
+        ):
+            close(mine, theirs)
+        assert calls == ([] if name == "convolution" else [name] * 2)
+        calls.clear()
 
 
 def test_what_is_known_of_devices(monkeypatch):
@@ -124,7 +145,7 @@ def test_what_is_known_of_devices(monkeypatch):
 def test_an_entry_that_nothing_understands_is_refused(monkeypatch, tmp_path):
     (tmp_path / "m.json").write_text('{"cpu": {"least_width": 64, "products": "magic"}}')
     monkeypatch.setattr(devices, "FILE", tmp_path / "m.json")
-    with pytest.raises(ValueError, match="products must be one of matmul, convolution"):
+    with pytest.raises(ValueError, match="products must be one of matmul, convolution, separate"):
         devices.everything.__wrapped__()
 
 

@@ -102,8 +102,9 @@ def test_bad_logs_are_left_out(content, told, tmp_path, caplog):
     assert bool(told) == ("sitting_0" in caplog.text)
 
 
-def test_a_whole_log_is_read_whole(tmp_path):
-    put(tmp_path / "csv" / "sitting_0" / "metrics.csv", "step,a\r\n0,1\r\n1,2\r\n")
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_whole_log_is_read_whole(mark, tmp_path):
+    put(tmp_path / "csv" / "sitting_0" / "metrics.csv", mark + "step,a\r\n0,1\r\n1,2\r\n")
     assert list(rows(tmp_path)) == [{"step": "0", "a": "1"}, {"step": "1", "a": "2"}]
 
 

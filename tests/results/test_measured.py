@@ -54,3 +54,14 @@ def test_figures_that_hold_cells_fill_what_no_measurement_does(tmp_path):
     assert {name: value for name, (value, _) in cells.items()} == {"lifting/lcer": 8.5, "lifting/t3cen": 1.0}
     assert cells["lifting/lcer"][1].origin == "command draw it, commit 0000000000 with uncommitted changes"
     assert load(tmp_path, "training_cost") == ([], [])
+
+
+def test_a_link_among_measurements_has_its_target_left_alone(tmp_path):
+    folder = tmp_path / "measured" / "training_cost"
+    folder.mkdir(parents=True)
+    (tmp_path / "mine.txt").write_text("precious")
+    for name in ("latest.json", "latest.partial"):
+        (folder / name).symlink_to(tmp_path / "mine.txt")
+    write(tmp_path, "training_cost", {"memory/t3cen/h1": 1.0}, {"device": "none"})
+    assert (tmp_path / "mine.txt").read_text() == "precious"
+    assert load(tmp_path, "training_cost")[0][0].cells == {"memory/t3cen/h1": 1.0}

@@ -50,6 +50,12 @@ def test_running_while_the_lock_is_held_and_no_longer(tmp_path, folder):
     assert state(tmp_path).kind == "failed"
 
 
+def test_a_result_of_fake_pictures_is_not_done(result_file, tmp_path):
+    result_file("mnist_h4", 1999, {"in": 900}, source="fake")
+    assert state(tmp_path).kind == "stale"
+    assert "fake pictures" in state(tmp_path).reason
+
+
 def test_done_and_stale_and_refused(result_file, tmp_path):
     result_file("mnist_h4", 1999, {"in": 900})
     result_file("mnist_h4", 2000, {"in": 900}, settings={"backbone": "resnet18"})

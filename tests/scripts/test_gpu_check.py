@@ -1,6 +1,5 @@
 """scripts/gpu_check.py at toy size on the CPU, and what it makes of its numbers."""
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -11,15 +10,18 @@ import torch
 from t3cen.analysis.roofline import GPUS, training_step
 from t3cen.models import build
 from t3cen.ops import devices
+from t3cen.results import measured
 
-PATH = Path(__file__).parents[2] / "scripts" / "gpu_check.py"
-spec = importlib.util.spec_from_file_location("gpu_check", PATH)
-gpu_check = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(gpu_check)
+PROJECT = Path(__file__).parents[2]
+sys.path.insert(0, str(PROJECT / "scripts"))
+
+import gpu_check  # noqa: E402
+import performance_page  # noqa: E402
+import predict_gpu  # noqa: E402
 
 
 def layer(order, channels, direct, matmul, convolution):
-    return {"order": order, "channels": channels, "direct": direct, "matmul": matmul, "convolution": convolution}
+    return {"order": order, "channels": channels, "direct": direct, "matmul": matmul, "convolution": convolution, "separate": 99}
 
 
 def test_the_crossover_loses_the_least_time():
@@ -28,21 +30,110 @@ def test_the_crossover_loses_the_least_time():
     assert gpu_check.crossover([layer(4, 4, 1, 9, 3)]) == {"least_width": 32, "products": "convolution"}
 
 
-def test_a_check_is_whole_and_can_be_adopted(tmp_path, monkeypatch):
-    path = tmp_path / "gpu_check.json"
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """The file of a check of toy size, on the CPU, that had time for its first network."""
+    path = tmp_path_factory.mktemp("check") / "gpu_check.json"
     gpu_check.check(torch.device("cpu"), True, gpu_check.Minutes(0.05), path)
-    found = json.loads(path.read_text())
+    return path
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(devices, "FILE", tmp_path / "measured.json")
+    monkeypatch.setattr(gpu_check, "KEPT", tmp_path / "gpu")
+    devices.FILE.write_text('{"cuda": {"least_width": 64, "products": "convolution"}}')
+    return tmp_path / "gpu"
+
+
+def test_a_check_is_whole(checked):
+    found = json.loads(checked.read_text())
     assert found["kind"] == "cpu"
     assert len(found["profile"]) == 10
-    assert len(found["layers"]) + len(found["networks"]) + len(found["left_out"]) == 2 + 3 * 2 * 9
-    assert not (tmp_path / "measured").exists()  # toys are no cells of a table
-    monkeypatch.setattr(devices, "FILE", tmp_path / "measured.json")
-    devices.FILE.write_text('{"cuda": {"least_width": 64, "products": "convolution"}}')
+    assert len(found["layers"]) + len(found["networks"]) + len(found["left_out"]) == 2 + 3 * 2 * gpu_check.TOYS
+    assert not (checked.parent / "measured").exists()  # toys are no cells of a table
+
+
+@pytest.mark.slow
+def test_every_network_of_a_check_runs(tmp_path):
+    gpu_check.check(torch.device("cpu"), True, gpu_check.Minutes(10), tmp_path / "gpu_check.json")
+    found = json.loads((tmp_path / "gpu_check.json").read_text())
+    assert not found["left_out"]
+    assert not [row for row in found["networks"] if "failed" in row]
+    assert {row["precision"] for row in found["networks"]} == set(gpu_check.PRECISIONS)
+
+
+def test_a_check_is_adopted_unless_it_is_of_toy_size(checked, kept, tmp_path, capsys):
     with pytest.raises(ValueError, match="toy size"):
-        gpu_check.adopt(path)
+        gpu_check.adopt(checked)
+    path = tmp_path / "real.json"
     path.write_text(json.dumps({"toy": False, "kind": "NVIDIA L40", "crossover": {"least_width": 32, "products": "matmul"}}))
     gpu_check.adopt(path)
     assert devices.everything.__wrapped__()["NVIDIA L40"] == devices.Measured(32, "matmul")
+    assert (kept / "NVIDIA_L40.json").read_text() == path.read_text()
+    assert "performance_page.py" in capsys.readouterr().out
+
+
+def test_cells_of_the_cost_table_are_cells_it_has(tmp_path):
+    rows = [
+        {"backbone": "resnet18", "precision": "tf32", **options, "memory_mib": number, "iterations_per_second": 1.0}
+        for number, options in enumerate(gpu_check.NETWORKS)
+    ]
+    found = gpu_check.cells(rows)
+    measured.write(tmp_path, "training_cost", found, {"device": "none"})  # which refuses others
+    assert found["memory/t3cen/h1"] == found["memory/lcer/h1"] == 0
+    assert {name.split("/", 1)[1] for name in found} == {
+        *(f"t3cen/{group}" for group in ("h1", *gpu_check.GROUPS)),
+        *("lcer/h1", "lcer/h4", "ceconv/h1", "ceconv/h4"),
+        *(f"lcer_odd/{group}" for group in gpu_check.GROUPS[1:]),
+    }
+
+
+def test_pages_show_what_was_measured_beside_what_was_predicted(checked, tmp_path):
+    found = json.loads(checked.read_text())
+    row = {"backbone": "z2cnn", "precision": "float32", "iterations_per_second": 100.0, "time_over_plain": 1.0}
+    found["size"] = {"image_size": 28, "batch_size": 2, "width": 16}
+    found["networks"] = [
+        {**row, "group": "", "family": "plain"},
+        {
+            **row,
+            "group": "h4",
+            "backend": "fourier",
+            "iterations_per_second": 50.0,
+            "time_over_plain": 2.0,
+            "memory_over_plain": 3.0,
+        },
+        {**row, "group": "h4", "backend": "fourier", "compile": True},
+        {**row, "group": "h4", "backend": "direct", "failed": "out of memory"},
+    ]
+    found["networks"][3].pop("iterations_per_second")
+    folder = tmp_path / "gpu"
+    folder.mkdir()
+    (folder / "a.json").write_text(json.dumps(found | {"device": "NVIDIA L40"}))
+    plain = training_step(build("z2cnn", "", 10, family="plain", width=16), 2, 28).seconds(GPUS["L40"])
+    h4 = training_step(build("z2cnn", "h4", 10, backend="fourier", width=16), 2, 28).seconds(GPUS["L40"])
+    text = predict_gpu.page("Before\n<!-- predict_gpu.py -->\nold\n<!-- end -->\nbehind\n", "| predicted |\n", folder)
+    ratio, over = 0.02 / h4, h4 / plain
+    assert f"| z2cnn H4 fourier | float32 | {h4 * 1e3:.1f} | 20.0 | {ratio:.2f} | {over:.2f} | 2.00 | 3.00 |" in text
+    assert "| z2cnn H4 fourier compiled | float32 |  | 10.0 |" in text
+    assert "out of memory" in text
+    assert text.endswith("<!-- end -->\nbehind\n")
+    assert "old" not in text
+    assert predict_gpu.page(text, "| predicted |\n", folder) == text
+    assert predict_gpu.NOT_YET in predict_gpu.page(text, "", tmp_path / "none")
+
+    text = performance_page.page("Before.\n<!-- measured -->\n", tmp_path / "none", folder)
+    assert "| z2cnn H4 fourier | 20.0 (2.00x) | 3.00x |" in text
+    assert "| z2cnn H4 direct | out of memory |  |" in text
+    assert f"| `{found['profile'][0]['operation']}` |" in text
+    assert text.count("| H4 | ") == len(found["layers"])
+    assert predict_gpu.NOT_YET in performance_page.page(text, tmp_path / "none", tmp_path / "none")
+
+
+def test_the_page_of_gpus_has_the_measurements_that_are_kept():
+    text = predict_gpu.PAGE.read_text()
+    predicted = text[text.index(predict_gpu.BEGIN) : text.index("## Measured")].removeprefix(f"{predict_gpu.BEGIN}\n\n")
+    assert predict_gpu.page(text, predicted) == text
 
 
 def test_without_a_gpu_a_line_says_so(monkeypatch, capsys):

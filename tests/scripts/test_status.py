@@ -48,15 +48,43 @@ def test_the_plan_counts_from_nothing_and_shared_runs_once(status, result_file, 
     assert int(rows["all, shared runs once"][0].split("/")[1]) < shared
 
 
+def test_the_plan_of_a_gpu_has_hours_and_costs_of_each_backend(status, result_file, tmp_path):
+    result_file("kutomadata_h4", 1999, {"test": 700}, device="NVIDIA L40", step_seconds=1.0, steps=3600)
+    arguments = ("kutomadata", "--plan", "--scale", "smoke", "--outputs", tmp_path, "--device", "L40")
+    _, out = status(*arguments, "--price", "1000000")
+    head = fields(next(line for line in out.splitlines() if line.startswith("┃")))
+    row = dict(zip(head, fields(next(line for line in out.splitlines() if line.startswith("│ kuto"))), strict=True))
+    assert head == ["table", "runs", *(f"{what}, {b}" for what in ("hours", "cost") for b in ("auto", "fourier", "direct"))]
+    assert row["runs"] == "6"
+    assert float(row["cost, fourier"]) > 0
+    assert row["cost, fourier"] != row["cost, direct"]
+    assert "Estimated, never timed: 2 networks" in " ".join(out.split())
+    assert "cost" not in status(*arguments)[1]  # no price is invented
+
+
+def test_left_hours_have_a_price_too(status, result_file, tmp_path):
+    result_file("kutomadata_h4", 1999, {"test": 700}, step_seconds=1.0, steps=3600)
+    _, out = status("kutomadata", "--outputs", tmp_path, "--price", "2")
+    rows = {fields(line)[0]: fields(line)[1:] for line in out.splitlines() if line.startswith("│")}
+    assert rows["kutomadata"][-2:] == ["5.0", "10.0"]
+
+
 def test_nothing_timed_says_what_to_do(status, tmp_path):
     code, out = status("kutomadata", "--outputs", tmp_path / "none")
     assert code == 0
     assert "--measure" in out
 
 
-@pytest.mark.parametrize(("table", "message"), [("hue", "did you mean hue_shift"), ("training_cost", "is measured, not trained")])
-def test_mistakes(status, table, message):
-    code, out = status(table)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["hue"], "did you mean hue_shift"),
+        (["training_cost"], "is measured, not trained"),
+        (["kutomadata", "--price", "-1"], "--price must be above 0, got -1.0"),
+    ],
+)
+def test_mistakes(status, arguments, message):
+    code, out = status(*arguments)
     assert code == 2
     assert message in " ".join(out.split())
 

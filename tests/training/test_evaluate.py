@@ -1,6 +1,7 @@
 """Weights tested again give the numbers of their run, and are tested on other data."""
 
 import json
+import shutil
 
 import pytest
 from runs import job, run_here
@@ -64,3 +65,38 @@ def test_a_checkpoint_that_is_absent_or_damaged_is_told(folder, tmp_path, capsys
     (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
     assert main([str(damaged)]) == 1
     assert "final.ckpt is damaged" in capsys.readouterr().err
+
+
+def _changed(folder, tmp_path, **changes):
+    """A copy of the run's folder, as somebody sends it, whose configuration is another."""
+    received = shutil.copytree(folder, tmp_path / "received")
+    config = json.loads((received / "config.json").read_text())
+    for part, values in changes.items():
+        config[part] = {**config[part], **values} if part == "data" and isinstance(values, dict) else values
+    (received / "config.json").write_text(json.dumps(config))
+    return received
+
+
+@pytest.mark.parametrize("part", ["augment", "optimizer", "scheduler", "loss", "callbacks", "logger"])
+def test_of_a_received_configuration_nothing_is_run_that_a_test_does_not_need(part, folder, tmp_path):
+    ran = tmp_path / "ran"
+    call = {"_target_": "os.mkdir", "path": str(ran), "_partial_": False}
+    received = _changed(folder, tmp_path, **{part: {"own": call, **call}})
+    assert evaluate(received) == read(folder / "result.json").tests
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("place", ["root", "hue_degrees", "_target_", "between"])
+def test_data_that_conf_does_not_name_are_not_made(place, folder, tmp_path, capsys):
+    ran = tmp_path / "ran"
+    call = {"_target_": "os.mkdir", "path": str(ran)}
+    received = _changed(folder, tmp_path, data={place: "os.mkdir" if place == "_target_" else call})
+    assert main([str(received)]) == 1
+    assert "which no file of conf/ has; it is not made" in capsys.readouterr().err
+    assert not ran.exists()
+
+
+def test_a_configuration_that_is_none_is_told(folder, tmp_path, capsys):
+    received = _changed(folder, tmp_path, data="[]")
+    assert main([str(received)]) == 1
+    assert "is no configuration of a run" in capsys.readouterr().err

@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from runs import job, run_here
 
 from t3cen.training.files import RunInProgress, only_writer, write_json, writer
+from t3cen.training.job import Child
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
@@ -54,6 +56,20 @@ def test_a_lock_that_is_a_link_is_refused_and_its_target_kept(tmp_path):
         pass
     with pytest.raises(OSError, match="is a symbolic link"):
         writer(tmp_path / "run")
+    assert (tmp_path / "mine.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["train.log", "job.json", "checkpoints/.last.ckpt", "checkpoints/.final.ckpt", "failure.json"])
+def test_no_link_in_a_folder_has_its_target_written_to(name, tmp_path):
+    (tmp_path / "mine.txt").write_text("precious")
+    path = tmp_path / "run" / name
+    path.parent.mkdir(parents=True)
+    path.symlink_to(tmp_path / "mine.txt")
+    if name == "train.log":
+        with pytest.raises(OSError, match=r"train\.log is a symbolic link; delete it"):
+            Child(job(tmp_path / "run"))
+    else:
+        run_here(job(tmp_path / "run", max_epochs=1))
     assert (tmp_path / "mine.txt").read_text() == "precious"
 
 

@@ -44,6 +44,13 @@ def test_a_checkpoint_of_unknown_code_is_not_gone_on_from(tmp_path):
         sit_down(tmp_path, CODE, DATA, goes_on=True)
 
 
+@pytest.mark.parametrize("content", ["{}", '{"code": {}}', "[]", "{"])
+def test_a_damaged_note_of_sittings_is_told(content, tmp_path):
+    (tmp_path / "sittings.json").write_text(content)
+    with pytest.raises(ValueError, match=r"sittings.json is gone or damaged"):
+        sit_down(tmp_path, CODE, DATA, goes_on=True)
+
+
 def test_a_run_is_not_gone_on_with_when_the_code_has_changed(tmp_path, monkeypatch):
     made, parts = job(tmp_path), code.parts
     with pytest.raises(ValueError, match="told to raise"):
