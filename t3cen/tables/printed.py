@@ -154,6 +154,17 @@ def own(section: PrintedSection) -> list[PrintedRow]:
     return [replace(row, label=row.own_label or row.label) for row in filled]
 
 
+def filled_rows(table: PrintedTable) -> PrintedTable:
+    """The table without the rows, and the sections, that hold nothing of ours; a note names them."""
+    sections, absent = [], []
+    for section in table.sections:
+        rows = [row for row in section.rows if any(cell.ours or cell.text is not None for cell in row.cells)]
+        absent += [" ".join(filter(None, (section.title, row.label))) for row in section.rows if row not in rows]
+        sections += [replace(section, rows=tuple(rows))] if rows else []
+    told = (f"Not here yet, and left out: {', '.join(absent)}.",) if absent else ()
+    return replace(table, sections=tuple(sections), notes=(*told, *table.notes))
+
+
 def _each(section: PrintedSection, change: Callable[[PrintedCell], PrintedCell]) -> PrintedSection:
     rows = (replace(row, cells=tuple(map(change, row.cells))) for row in section.rows)
     return replace(section, rows=tuple(rows))
