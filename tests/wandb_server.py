@@ -55,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer = {}
         if self.path == "/graphql":
             asked = json.loads(body)
-            answer = {"data": getattr(self, asked["operationName"], lambda _: {})(asked["variables"])}
+            answer = {"data": getattr(self, asked["operationName"], lambda _: {})(asked.get("variables", {}))}
         elif self.path.endswith("/file_stream"):
             self._stream(self.server.runs[self.path.split("/")[4]], json.loads(body).get("files", {}))
         elif self.path.startswith("/put/"):
@@ -83,6 +83,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def Viewer(self, _):
         return {"viewer": {"id": "V", "entity": "me", "username": "me", "teams": {"edges": []}, "flags": "{}"}}
+
+    def ServerFeaturesQuery(self, _):
+        return {"serverInfo": {"features": []}}
+
+    def CreateArtifact(self, _):
+        return {
+            "createArtifact": {"artifact": {"id": "QQ==", "state": "COMMITTED", "artifactSequence": {"latestArtifact": None}}}
+        }
+
+    def RunResumeStatus(self, _):
+        return {"model": None}
 
     def _stream(self, run, files):
         lines = files.get("wandb-history.jsonl", {"offset": 0, "content": []})

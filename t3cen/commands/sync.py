@@ -9,6 +9,7 @@ goes on after whatever stopped it. The server and the key are wandb's: WANDB_BAS
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import urllib.error
@@ -96,11 +97,14 @@ def main(arguments: list[str]) -> int:
     if not runs:
         print(f"nothing to send below {', '.join(map(str, options.folders))}")
         return 0
+    os.environ.setdefault("WANDB_DIR", str(options.folders[0]))  # of wandb's own logs, which else lie in the working directory
     import wandb  # here: --help needs none
 
     server = wandb.setup().settings.base_url
     if why := unreachable(server):
-        sys.stderr.write(f"t3cen sync: {server} does not answer ({why}); left as they are: {counted}; the same command sends them\n")
+        sys.stderr.write(
+            f"t3cen sync: {server} does not answer ({why}); left as they are: {counted}; the same command sends them\n"
+        )
         return 1
     sent, said = send(runs, options)
     print(f"{sent} of {counted} sent to {server}")

@@ -17,7 +17,6 @@ from t3cen.tables.build import build
 from t3cen.tables.printed import PrintedTable, own
 from t3cen.training.files import write_text
 
-
 FORMS = {".md": "md", ".tex": "latex", ".csv": "csv", ".html": "html"}
 
 

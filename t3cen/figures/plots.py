@@ -59,9 +59,7 @@ def _training_cost(name: str, numbers: Mapping[str, Any]) -> Iterator[Plot]:
     where = f"{p['image_size']} x {p['image_size']} pixels, batch {p['batch_size']}, on {numbers['device']}"
     for key, what in (("memory_mib", "memory (MiB)"), ("iterations_per_second", "iterations per second")):
         groups = list(dict.fromkeys(group for row in numbers["measured"].values() for group in row))
-        series = {
-            label: [row.get(group, {}).get(key) for group in groups] for label, row in numbers["measured"].items()
-        }
+        series = {label: [row.get(group, {}).get(key) for group in groups] for label, row in numbers["measured"].items()}
         yield Plot(f"{name}/{key}", f"{what} of training ResNet18, {where}", "group", what, [g.upper() for g in groups], series)
 
 

@@ -34,7 +34,7 @@ def dots(cells: Sequence[tuple[str, PrintedCell]]) -> list[Dot]:
 
 
 def svg(drawn: Sequence[Dot]) -> Markup:
-    """The paper's number to the right, ours upward, both on axes that widen small numbers (square roots); equal ones on a line."""
+    """The paper's number to the right, ours upward; both axes widen small numbers (square roots). Equal ones are on a line."""
     most = max([1.0, *(max(dot.paper + dot.paper_sd, dot.ours + dot.ours_sd) for dot in drawn)])
     top = min(next((tick for tick in TICKS if tick >= most), 100), 100)
     parts = [f'<line x1="{_x(0, top)}" y1="{_y(0, top)}" x2="{_x(top, top)}" y2="{_y(top, top)}" class="equal"/>']
@@ -55,7 +55,9 @@ def svg(drawn: Sequence[Dot]) -> Markup:
         )
     middle = (LEFT + SIZE) / 2
     parts.append(f'<text x="{middle}" y="{SIZE - 6}" text-anchor="middle" class="axis-text">the paper, %</text>')
-    parts.append(f'<text x="12" y="{middle}" transform="rotate(-90 12 {middle})" text-anchor="middle" class="axis-text">ours, %</text>')
+    parts.append(
+        f'<text x="12" y="{middle}" transform="rotate(-90 12 {middle})" text-anchor="middle" class="axis-text">ours, %</text>'
+    )
     label = f"Ours against the paper's, {len(drawn)} cells"
     return Markup(f'<svg class="scatter" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{label}">{"".join(parts)}</svg>')
 

@@ -9,6 +9,7 @@ import pytest
 from t3cen.commands import publish as module
 from t3cen.figures.plots import plots
 
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_tables_pages_and_bars_are_are_what_is_sent(result_file, tmp_path, capsys, sent):
     for seed in (1999, 2000, 2001):
@@ -33,11 +34,14 @@ def test_tables_pages_and_bars_are_are_what_is_sent(result_file, tmp_path, capsy
     assert run.summary["kutomadata/cells_compared"] == 2
 
 
-BETWEEN = {"figure": "between_steps", "config": {"figure": {"_target_": "t3cen.figures.between_steps.draw"}},
-           "numbers": {"runs": "n = 1", "hue": {"amounts": [-0.5, 0.0, 0.5], "step": 0.25, "H4": {"fold": [1.0, 0.0, 2.0]}}}}  # fmt: skip
-COST = {"figure": "training_cost", "config": {"figure": {"_target_": "t3cen.figures.training_cost.draw"}},
-        "numbers": {"protocol": {"image_size": 32, "batch_size": 8}, "device": "cpu",
-                    "measured": {"T³CEN": {"h1": {"memory_mib": 10.0, "iterations_per_second": 2.0}, "h4": {"failed": "x"}}}}}  # fmt: skip
+def figure(name, numbers):
+    return {"figure": name, "config": {"figure": {"_target_": f"t3cen.figures.{name}.draw"}}, "numbers": numbers}
+
+
+BETWEEN = figure("between_steps", {"runs": "n = 1", "hue": {"amounts": [-0.5, 0, 0.5], "step": 0.25, "H4": {"fold": [1, 0, 2]}}})
+MEASURED = {"h1": {"memory_mib": 10.0, "iterations_per_second": 2.0}, "h4": {"failed": "x"}}
+PROTOCOL = {"image_size": 32, "batch_size": 8}
+COST = figure("training_cost", {"protocol": PROTOCOL, "device": "cpu", "measured": {"T³CEN": MEASURED}})
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -50,10 +54,10 @@ def test_curves_between_the_steps_and_the_cost_are_plots(tmp_path, sent, capsys)
     [run] = sent(tmp_path).values()
     tables = {key: json.loads(run.files[value["path"]])["data"] for key, value in run.history[-1].items()
               if isinstance(value, dict) and value.get("_type") == "table-file"}  # fmt: skip
-    assert tables["plots/between_steps/hue_table"] == [[-0.5, "H4", 1.0], [0.0, "H4", 0.0], [0.5, "H4", 2.0]]
-    assert tables["plots/training_cost/memory_mib/T_CEN_table"] == [["H1", 10.0]]
+    assert tables["plots/between_steps/hue_table"] == [[-0.5, "H4", 1], [0, "H4", 0], [0.5, "H4", 2]]
+    assert tables["plots/training_cost/memory_mib/T³CEN_table"] == [["H1", 10.0]]
     drawn = run.config["_wandb"]["visualize"]
-    assert {"plots/between_steps/hue", "plots/training_cost/iterations_per_second/T_CEN"} <= set(drawn)
+    assert {"plots/between_steps/hue", "plots/training_cost/iterations_per_second/T³CEN"} <= set(drawn)
 
 
 def test_a_damaged_figure_is_named_and_left_out(tmp_path, caplog):

@@ -28,7 +28,15 @@ def three(tmp_path):
 def test_what_was_not_sent_is_found_and_sittings_are_in_order(three, tmp_path):
     assert sync.unsent([tmp_path]) == three
     options = SimpleNamespace(project=None, entity="team")
-    assert sync.command(three["run-one"], options)[1:] == ["-m", "wandb", "sync", "--yes", "--entity", "team", *map(str, three["run-one"])]
+    assert sync.command(three["run-one"], options)[1:] == [
+        "-m",
+        "wandb",
+        "sync",
+        "--yes",
+        "--entity",
+        "team",
+        *map(str, three["run-one"]),
+    ]
 
 
 def test_a_dry_run_lists_it(three, tmp_path, capsys):

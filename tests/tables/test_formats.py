@@ -91,7 +91,9 @@ def test_n_is_told_once_and_where_it_differs(make_tables, outputs, result_file):
     assert out.count("n=1") == 3
 
 
-@pytest.mark.parametrize(("name", "begins"), [("a.md", "### "), ("a.tex", "\\begin{table}"), ("a.csv", "table,"), ("a.html", "<!DOCTYPE")])
+@pytest.mark.parametrize(
+    ("name", "begins"), [("a.md", "### "), ("a.tex", "\\begin{table}"), ("a.csv", "table,"), ("a.html", "<!DOCTYPE")]
+)
 def test_a_file_is_of_the_format_that_its_name_says(make_tables, outputs, tmp_path, name, begins):
     path = tmp_path / "new" / name
     status, out, _ = make_tables("hue_shift", "--outputs", outputs, "--output", path)

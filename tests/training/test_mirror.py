@@ -37,7 +37,7 @@ def test_an_offline_run_is_whole_when_it_is_sent_and_its_result_is_the_same(plai
     metrics = [key for line in run.history for key in line if not key.startswith("_")]
     assert metrics.count("test/shift/error") == 1
     assert {"train/loss", "test/in/error", "test/shift/error", "wall_seconds", "step_seconds"} <= set(run.summary)
-    assert not [key for key in run.summary if " " in key or key.startswith("test/") and key.count("/") == 1]  # each metric once
+    assert not [key for key in run.summary if " " in key or (key.startswith("test/") and key.count("/") == 1)]  # each metric once
 
 
 def named(folder, monkeypatch, outputs, **changes):
