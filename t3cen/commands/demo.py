@@ -76,11 +76,11 @@ def picture(folder: Path) -> Path:
     with style.house_style():
         figure = style.canvas(11, 2.9)
         grid = figure.subplots(len(sets), SHOWN)
-        for row, (name, digits) in zip(grid, sets.items(), strict=True):
-            for place, axes in enumerate(row):
+        for at, (name, digits) in enumerate(sets.items()):
+            for place, axes in enumerate(grid[at]):
                 image, label = digits[(2 * place + 1) * len(digits) // (2 * SHOWN)]  # they are sorted by class
-                style.show_image(axes, image, str(label) if row is grid[0] else "")
-            row[0].set_ylabel(name, rotation=0, ha="right", va="center")
+                style.show_image(axes, image, "" if at else str(label))
+            grid[at, 0].set_ylabel(name, rotation=0, ha="right", va="center")
         about = {"caption": "Digits as both networks are trained on them, and as they are tested under the shift."}
         paths = save(figure, {}, folder, "demo_digits", command=command("demo"), config={"figure": about})
     return paths["png"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from t3cen.commands import enter, parser_of
 from t3cen.experiments.schema import get_table, tables
+from t3cen.progress import Progress
 from t3cen.results.cells import SOURCES, Cells
 from t3cen.results.records import load
 from t3cen.tables import html, latex, markdown, spreadsheet
@@ -59,7 +60,8 @@ def main(arguments: list[str]) -> int:
     for item in results.refused:
         sys.stderr.write(f"t3cen tables: refused {item}\n")
     cells = Cells(results, options.scale, options.source, mix_code=options.mix_code)
-    printed = [build(table, cells, options.outputs, results.refused) for table in chosen]
+    shown = Progress("tables", iterable=chosen, unit="table", leave=False, delay=1)
+    printed = [build(table, cells, options.outputs, results.refused) for table in shown]
     if options.ours:
         printed = [table for table in printed if any(own(section) for section in table.sections)]
     text = render(printed, form, ours_only=options.ours)

@@ -125,7 +125,6 @@ def _plot(axes: Any, axis: str, about: Mapping[str, Any], measured: Mapping[str,
     step = about["step"] * unit
     for at in np.arange(-np.floor(max(amounts) / step), np.floor(max(amounts) / step) + 1):
         axes.axvline(at * step, color=STEP, linewidth=5, zorder=0)
-    count = len(about["networks"])
     for place, (label, network) in enumerate(about["networks"].items()):
         look = LOOKS[network["look"]]
         dash = DASHES[2] if network.get("jittered") else "-"
@@ -134,13 +133,14 @@ def _plot(axes: Any, axis: str, about: Mapping[str, Any], measured: Mapping[str,
         every = (place % 3, 3) if place < 3 else (place % 3, 5)
         axes.plot(
             amounts,
-            lifted,
+            measured[label][mode],
             linestyle=dash,
             markerfacecolor=fill,
             markersize=6.5,
             markevery=every,
             linewidth=1.8,
             label=label,
+            clip_on=False,
             **look,
         )
     group = f"step {step:.0f}°" if axis == "hue" else f"step {step:g}"

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from markupsafe import Markup
 from t3cen.experiments import runs_of
 from t3cen.experiments.record import Record
 from t3cen.experiments.schema import Table, tables
+from t3cen.progress import Progress
 from t3cen.results import measured
 from t3cen.results.cells import Cells, Group
 from t3cen.results.records import Results
@@ -59,7 +60,7 @@ def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
     every = list(tables().values())
     cells = {scale: Cells(results, scale) for scale in _scales(results)}
     printed = {
-        scale: {table.name: build(table, of_scale, outputs, results.refused) for table in every}
+        scale: {table.name: build(table, of_scale, outputs, results.refused) for table in _counted(every, scale)}
         for scale, of_scale in (cells or {"paper": Cells(results, "paper")}).items()
     }
     parts = [part for scale in cells if (part := _part(scale, cells[scale], printed[scale], results)).shown]
@@ -82,6 +83,10 @@ def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
         "environment": _environment(results.records),
     }
     return html.environment().get_template("report.html.j2").render(context) + "\n"
+
+
+def _counted(every: Sequence[Table], scale: str) -> Iterable[Table]:
+    return Progress(f"tables, scale {scale}", iterable=every, unit="table", leave=False, delay=1)
 
 
 def _scales(results: Results) -> list[str]:
