@@ -44,7 +44,7 @@ def test_an_unknown_figure_is_told_before_anything_is_drawn(drawing, capsys):
     assert figures.main(["coverage", "redundanc"]) == 2
     assert drawing == []
     [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("t3cen figures: no figure 'redundanc'; did you mean redundancy (figures: broken, ")
+    assert line.startswith("t3cen figures: no figure 'redundanc'; did you mean redundancy? (figures: broken, ")
 
 
 def test_control_c_is_one_line(drawing, capsys, monkeypatch):
