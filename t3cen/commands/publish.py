@@ -153,7 +153,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke")
     parser.add_argument("--project", default="t3cen")
     parser.add_argument("--entity", help="user or team of Weights & Biases (default: your own)")
-    parser.add_argument("--online", action="store_true", help="send it now instead of writing it for `wandb sync`")
+    parser.add_argument("--online", action="store_true", help="send it now instead of writing it for `t3cen sync`")
     parser.add_argument("--timeout", type=float, default=300, help="seconds that wandb may take (default: 300)")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
