@@ -16,10 +16,17 @@ PIPE = 128 + signal.SIGPIPE
 KEYBOARD = 130
 
 
+class Parser(argparse.ArgumentParser):
+    """argparse's, which tells a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; {self.prog} --help shows what it takes\n")
+
+
 def parser_of(name: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
     """The parser of `t3cen <name>`, which prints description and epilog as they are."""
     layout = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(f"t3cen {name}", description=description, epilog=epilog, formatter_class=layout)
+    return Parser(f"t3cen {name}", description=description, epilog=epilog, formatter_class=layout)
 
 
 def enter(name: str, main: Callable[[list[str]], int | None]) -> NoReturn:

@@ -12,11 +12,17 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from t3cen.commands import enter
 from t3cen.experiments.schema import nearest
 from t3cen.figures import registry
 from t3cen.progress import Progress
+from t3cen.training.explain import explain
 
 
 def main(arguments: list[str]) -> int:
@@ -34,6 +40,14 @@ def main(arguments: list[str]) -> int:
         told = f"no figure {unknown[0]!r}{nearest(unknown[0], known)} (figures: {', '.join(known)})"
         print(f"t3cen figures: {told}", file=sys.stderr)
         return 2
+    try:
+        for name in names if overrides else names[:1]:
+            folder = Path(registry.configure(name, overrides)["figures"])
+    except (HydraException, OmegaConfBaseException) as error:
+        keys = OmegaConf.to_container(registry.configure(name), resolve=False)
+        print(f"t3cen figures: {explain(error, keys, f'{name} has the keys of conf/figure/{name}.yaml')}", file=sys.stderr)
+        return 2
+    folder.mkdir(parents=True, exist_ok=True)  # before hours of training
     failed: list[str] = []
     with Progress("figures", total=len(names), unit="figure", leave=False, disable=len(names) == 1) as progress:
         for name in names:

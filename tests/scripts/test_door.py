@@ -1,5 +1,6 @@
 """Commands on every kind of terminal, left in every way."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -41,6 +42,26 @@ def test_an_unknown_table_is_told_in_one_line():
     assert done.returncode == 2
     assert "no table 'hue_shiftx'; did you mean hue_shift" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("tables", ["--format", "pdf"], "argument --format: invalid choice: 'pdf'"),
+        ("tables", ["--output", "a.pdf"], "--output a.pdf does not say which format; end it in .md, .tex, .csv, .html"),
+        ("tables", ["--ours", "--format", "csv"], "--ours is md or latex, not csv"),
+        ("data", ["mnst"], "unknown data set 'mnst'; did you mean mnist"),
+        ("report", ["--nothing"], "unrecognized arguments: --nothing"),
+    ],
+)
+def test_a_mistake_on_a_command_line_is_one_line(name, arguments, told, capsys):
+    command = importlib.import_module(f"t3cen.commands.{name}")
+    with pytest.raises(SystemExit) as ending:
+        command.main(arguments)
+    assert ending.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"t3cen {name}: {told}")
+    assert line.endswith(f"; t3cen {name} --help shows what it takes")
 
 
 def raising(error):

@@ -21,6 +21,7 @@ def drawing(monkeypatch, tmp_path):
 
     monkeypatch.setattr(figures.registry, "names", lambda: ["broken", "coverage", "redundancy"])
     monkeypatch.setattr(figures.registry, "make", make)
+    monkeypatch.setattr(figures.registry, "configure", lambda name, overrides=(): {"figures": tmp_path})
     return drawn
 
 
@@ -54,3 +55,27 @@ def test_control_c_is_one_line(drawing, capsys, monkeypatch):
         commands.enter("figures", figures.main)
     assert ending.value.code == commands.KEYBOARD
     assert capsys.readouterr().err == "\nt3cen figures: stopped; what is whole is kept, the same command goes on\n"
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("figure.ordre=3", "no key 'figure.ordre' in the configuration; did you mean figure.order"),
+        ("figures=/tmp/R&D", "figures=/tmp/R&D: '&' is read only between quotes"),
+        ("scale=larptop", "no scale 'larptop'; did you mean laptop? (scale: laptop, paper, smoke)"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(override, told, capsys):
+    assert figures.main(["coverage", override]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"t3cen figures: {told}")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("sys.argv", ["figures", "coverage", f"figures={tmp_path}/file/x"])
+    with pytest.raises(SystemExit):
+        commands.enter("figures", figures.main)
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"t3cen figures: {tmp_path}/file")
+    assert "choose another place" in line

@@ -167,6 +167,7 @@ def test_all_prints_every_table(make_tables, tmp_path):
     ("arguments", "message"),
     [
         (("hue",), "no table 'hue'; did you mean hue_shift"),
+        (("huee",), "no table 'huee'; did you mean hue_shift"),
         (("hue_shift", "--outputs", "/nowhere"), "no results folder /nowhere"),
     ],
 )

@@ -23,6 +23,7 @@ MISTAKES = {
     "optimizer=adamww": ["no optimizer 'adamww'", "did you mean adamw", "optimizer: adam, adamw, sgd"],
     "scheduler=linear": ["no scheduler 'linear'", "cosine, none, step"],
     "experiment=camelyon_s5": ["no experiment 'camelyon_s5'", "did you mean camelyon_s4", "--help lists them all"],
+    "sweep=foo": ["no sweep 'foo'", "sweep: ablation_color_space"],
     "sweep=hue": ["no sweep 'hue'", "did you mean hue_shift"],
     "sweep=training_cost": ["no sweep 'training_cost'", "sweep: ablation_color_space"],
     "outputs=a#b": ["outputs=a#b: '#' is read only between quotes", "\"outputs='a#b'\""],
