@@ -1,6 +1,7 @@
 """Write the screens of docs/running.md anew: what a person sees, by running it.
 
     python scripts/screens.py           all of them; some minutes, in a temporary folder
+    python scripts/screens.py sweep     one of them
     python scripts/screens.py --check   only say which have another form than the page has; exit status 1 if any
 
 A screen is an indented block below `<!-- screen: NAME -->`. Numbers, times and folders may differ; words may not.
@@ -68,7 +69,7 @@ def environment() -> dict[str, str]:
 
 def train(arguments: list[str], folder: Path, seen: Callable[[list[str], Path], str]) -> str:
     """The command line and what came of it, with folders as they are in a checkout."""
-    said = seen([sys.executable, str(PROJECT / "train.py"), "logger=csv", *arguments], folder).replace(f"{folder.resolve()}/", "")
+    said = seen([sys.executable, str(PROJECT / "train.py"), *arguments, "logger=csv"], folder).replace(f"{folder.resolve()}/", "")
     typed = " ".join(f"'{word}'" if re.search(r"[&#~]", word) else word for word in arguments)
     return f"$ python train.py {typed}{' > log' if seen is in_file else ''}\n{_shortened(said)}"
 
@@ -126,13 +127,15 @@ def main(arguments: list[str]) -> int:
     on_page = {match[2]: "\n".join(line[4:] for line in match[3].rstrip().splitlines()) for match in MARK.finditer(text)}
     if set(on_page) != set(SCREENS):
         sys.exit(f"{PAGE.name} has the screens {', '.join(on_page)}; this script makes {', '.join(SCREENS)}")
-    now = {name: made(name) for name in SCREENS}
+    now = {name: made(name) for name in SCREENS if name in arguments or set(SCREENS).isdisjoint(arguments)}
     if "--check" in arguments:
-        other = [name for name in SCREENS if form(now[name]) != form(on_page[name])]
+        other = [name for name in now if form(now[name]) != form(on_page[name])]
         print(f"of another form than on the page: {', '.join(other)}" if other else "the page shows what is seen")
         return 1 if other else 0
 
     def indented(match: re.Match[str]) -> str:
+        if match[2] not in now:
+            return match[0]
         lines = (f"    {line}".rstrip() for line in now[match[2]].splitlines())
         return match[1] + "\n".join(lines) + "\n"
 

@@ -56,7 +56,8 @@ def draw(images: Tensor, gains: Sequence[float] = (-2, -1, 1), stops: float = 8.
     numbers["pixels at the floor"] = (angles == 0).any(1).double().mean().item()
     numbers["pixels cut off"] = {f"{gain:+g}": share for gain, share in zip(swept, shares, strict=True)}
     right.plot(swept, [100 * share for share in shares], color=SERIES[0])
-    left.set(title="greys, stored in 8 bits after the gain", xlabel="level before the gain (of 255)", ylabel="error of the shift (stops)")
+    left.set(title="greys, stored in 8 bits after the gain")
+    left.set(xlabel="level before the gain (of 255)", ylabel="error of the shift (stops)")
     right.set(title="the pictures", xlabel="gain (stops)", ylabel="pixels cut off (%)", ylim=(0, 105))
     left.legend()
     return figure, numbers

@@ -42,7 +42,8 @@ def explain(error: Exception, config: Mapping[str, Any] | None = None, where: st
         return f"{text}; several values need --multirun (-m)"
     if key and re.search("Could not override|not in struct|Key .* is not", f"{error} {cause}"):
         hint = where or f"{command('train')} --cfg job shows all, a + before a key adds it"
-        return f"no key {key!r} in the configuration{_meant(key, list(_below(_training() if config is None else config)))}; {hint}"
+        known = list(_below(_training() if config is None else config))
+        return f"no key {key!r} in the configuration{_meant(key, known)}; {hint}"
     return text or type(error).__name__
 
 

@@ -59,7 +59,8 @@ def test_the_numbers_behind_the_figure(monkeypatch):
     assert marked == {-1, -0.5, 0, 0.5, 1}
     *panels, legend = figure.axes
     assert len(panels) == 2
-    assert [text.get_text() for text in legend.get_legend().get_texts()] == ["plain", "T³CEN", "T³CEN + jitter", "steps of the group"]
+    labels = [text.get_text() for text in legend.get_legend().get_texts()]
+    assert labels == ["plain", "T³CEN", "T³CEN + jitter", "steps of the group"]
 
 
 def test_equal_curves_are_not_hidden_and_numbers_are_drawn_again(tmp_path):
