@@ -117,6 +117,17 @@ def form(screen: str) -> list[str]:
     return [" ".join(line.split()) for line in lines if line.strip()]
 
 
+def alike(page: str, now: str) -> bool:
+    """Whether a screen has the form that the page shows; `...` on the page, in a line or for lines, stands for anything."""
+    parts = [re.escape("\n".join(form(part))) for part in page.split("...")]
+    return re.fullmatch(r"\s*.*?\s*".join(parts), "\n".join(form(now)), re.DOTALL) is not None
+
+
+def on_page(text: str) -> dict[str, str]:
+    """The screens of a page by name."""
+    return {match[2]: "\n".join(line[4:] for line in match[3].rstrip().splitlines()) for match in MARK.finditer(text)}
+
+
 def made(name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         return SCREENS[name](Path(folder))
@@ -124,12 +135,12 @@ def made(name: str) -> str:
 
 def main(arguments: list[str]) -> int:
     text = PAGE.read_text(encoding="utf-8")
-    on_page = {match[2]: "\n".join(line[4:] for line in match[3].rstrip().splitlines()) for match in MARK.finditer(text)}
-    if set(on_page) != set(SCREENS):
-        sys.exit(f"{PAGE.name} has the screens {', '.join(on_page)}; this script makes {', '.join(SCREENS)}")
+    shown = on_page(text)
+    if set(shown) != set(SCREENS):
+        sys.exit(f"{PAGE.name} has the screens {', '.join(shown)}; this script makes {', '.join(SCREENS)}")
     now = {name: made(name) for name in SCREENS if name in arguments or set(SCREENS).isdisjoint(arguments)}
     if "--check" in arguments:
-        other = [name for name in now if form(now[name]) != form(on_page[name])]
+        other = [name for name in now if not alike(shown[name], now[name])]
         print(f"of another form than on the page: {', '.join(other)}" if other else "the page shows what is seen")
         return 1 if other else 0
 
