@@ -86,6 +86,15 @@ def test_what_ends_a_command_is_told_in_one_line(error, status, told, capsys):
     assert capsys.readouterr().err == told
 
 
+def test_a_name_that_conf_does_not_have_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["recommend", "--data", "mnistt"])
+    with pytest.raises(SystemExit) as ending:
+        door.enter("recommend", importlib.import_module("t3cen.commands.recommend").main)
+    assert ending.value.code == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("t3cen recommend: no data 'mnistt'; did you mean mnist")
+
+
 def test_a_mistake_of_ours_keeps_its_traceback():
     with pytest.raises(KeyError):
         door.enter("data", raising(KeyError("x")))
