@@ -122,11 +122,9 @@ _LEGEND = {
 def assemble(table: Table, sections: Sequence[PrintedSection], provenance: Iterable[str], scale: str = "paper") -> PrintedTable:
     """The printed table, with a legend of the marks it uses before its own notes; the n of whole cells is told once."""
     every = [cell for section in sections for row in section.rows for cell in row.cells]
-    counts = {cell.ours.n for cell in every if cell.ours and cell.seeds}
+    counts = {_n(cell) for cell in every if cell.ours and cell.seeds}
     usual = max(counts, default=0)
-    sections = [
-        _each(section, lambda cell: replace(cell, is_usual=bool(cell.ours) and cell.ours.n == usual)) for section in sections
-    ]
+    sections = [_each(section, lambda cell: replace(cell, is_usual=_n(cell) == usual)) for section in sections]
     used = "".join(cell.flags for section in sections for row in section.rows for cell in row.cells)
     used += "".join(label for section in sections for label in (*section.columns, *(row.label for row in section.rows)))
     legend = [f"n = {usual}{' where a cell names no other' if len(counts) > 1 else ' in every cell'}"] if usual else []
@@ -137,6 +135,10 @@ def assemble(table: Table, sections: Sequence[PrintedSection], provenance: Itera
         table.name, table.title, table.source, table.caption, corner, tuple(sections), tuple(map(printable, provenance)),
         (*legend, *table.notes), table.unit, _measure(table, usual, len(counts) > 1, scale),
     )  # fmt: skip
+
+
+def _n(cell: PrintedCell) -> int:
+    return cell.ours.n if cell.ours else 0
 
 
 def _measure(table: Table, usual: int, differs: bool, scale: str) -> str:

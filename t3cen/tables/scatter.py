@@ -27,10 +27,12 @@ class Dot:
 
 def dots(cells: Sequence[tuple[str, PrintedCell]]) -> list[Dot]:
     """Those cells that hold a trained number of ours and one of the paper's."""
-    both = [(name, cell) for name, cell in cells if cell.published and cell.ours and cell.seeds]
-    return [
-        Dot(name, cell.published.mean, cell.ours.mean, cell.published.sd or 0.0, cell.ours.sd or 0.0) for name, cell in both
-    ]  # fmt: skip
+    found = []
+    for name, cell in cells:
+        if cell.published and cell.ours and cell.seeds:
+            paper, ours = cell.published, cell.ours
+            found.append(Dot(name, paper.mean, ours.mean, paper.sd or 0.0, ours.sd or 0.0))
+    return found
 
 
 def svg(drawn: Sequence[Dot]) -> Markup:
