@@ -13,6 +13,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
@@ -44,7 +45,7 @@ def main(arguments: list[str]) -> int:
         for name in names if overrides else names[:1]:
             folder = Path(registry.configure(name, overrides)["figures"])
     except (HydraException, OmegaConfBaseException) as error:
-        keys = OmegaConf.to_container(registry.configure(name), resolve=False)
+        keys: Any = OmegaConf.to_container(registry.configure(name), resolve=False)
         print(f"t3cen figures: {explain(error, keys, f'{name} has the keys of conf/figure/{name}.yaml')}", file=sys.stderr)
         return 2
     folder.mkdir(parents=True, exist_ok=True)  # before hours of training

@@ -110,7 +110,7 @@ def _prepare(arguments: Sequence[str]) -> None:
     # Python 3.14's argparse reads every help text as it is added; one of Hydra 1.3 is no text until it is printed.
     if hasattr(argparse.ArgumentParser, "_check_help"):
         argparse.ArgumentParser._check_help = lambda *_: None
-    argparse.ArgumentParser.error = _refuse  # type: ignore[method-assign] # Hydra's prints eight lines
+    argparse.ArgumentParser.error = _refuse  # type: ignore[assignment,method-assign] # Hydra's prints eight lines
     logging.raiseExceptions = False  # a reader of the log who went away (`| head`) is no reason for a traceback
     heed()
     register()
