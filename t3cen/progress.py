@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -34,7 +35,7 @@ class Progress(tqdm):
     def __init__(self, what: str, *, every: float = EVERY, says: Callable[[], Mapping[str, str]] = dict, **settings: Any) -> None:
         self.is_drawn, self.says = sys.stderr.isatty(), says
         drawn = {"dynamic_ncols": True}
-        logged = {"mininterval": every, "miniters": 0, "delay": every, "leave": False, "bar_format": LINE}
+        logged = {"mininterval": every, "miniters": 0, "delay": every, "leave": False, "bar_format": LINE, "file": io.StringIO()}
         super().__init__(desc=what, **(settings | (drawn if self.is_drawn else logged)))
 
     def display(self, msg: str | None = None, pos: int | None = None) -> None:

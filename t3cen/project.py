@@ -24,6 +24,7 @@ SCRIPTS = {
     "shift_report": "scripts/shift_report.py",
     "equivariance": "scripts/measure_equivariance.py",
     "publish": "scripts/publish_wandb.py",
+    "sync": "scripts/sync_wandb.py",
     "demo": "scripts/demo.py",
 }
 """The commands `t3cen NAME`, each `t3cen/commands/NAME.py` (a dash for each `_`), and what a checkout calls them."""

@@ -3,7 +3,9 @@
 import copy
 import json
 import os
+import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -89,3 +91,26 @@ def result_file(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def sent(monkeypatch, tmp_path):
+    """Send the offline runs below a folder to a stand-in for the server, by `t3cen sync`; returns them by id."""
+    sys.path.append(str(Path(__file__).parent))
+    import wandb
+    from wandb_server import KEY, Server
+
+    from t3cen.commands import sync
+
+    with Server() as server:
+        monkeypatch.setenv("WANDB_BASE_URL", server.url)
+        monkeypatch.setenv("WANDB_API_KEY", KEY)
+
+        def send(*arguments):
+            wandb.teardown()  # it has read the environment
+            assert sync.main([str(argument) for argument in arguments]) == 0
+            return server.runs
+
+        yield send
+    wandb.teardown()
+    sys.path.pop()

@@ -16,17 +16,24 @@ PIPE = 128 + signal.SIGPIPE
 KEYBOARD = 130
 
 
+class Parser(argparse.ArgumentParser):
+    """argparse's, which tells a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; {self.prog} --help shows what it takes\n")
+
+
 def parser_of(name: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
     """The parser of `t3cen <name>`, which prints description and epilog as they are."""
     layout = argparse.RawDescriptionHelpFormatter
-    return argparse.ArgumentParser(f"t3cen {name}", description=description, epilog=epilog, formatter_class=layout)
+    return Parser(f"t3cen {name}", description=description, epilog=epilog, formatter_class=layout)
 
 
 def enter(name: str, main: Callable[[list[str]], int | None]) -> NoReturn:
     """Call `main` with the arguments of this process, and exit with its status.
 
-    Ctrl-C, a reader who went away (`| head -1`) and files that cannot be written end it in one line or none. Characters that
-    the terminal does not have are written as escapes.
+    Ctrl-C, a reader who went away (`| head -1`), files that cannot be written and names that conf/ does not have end it in one
+    line or none. Characters that the terminal does not have are written as escapes.
     """
     steady()
     try:
@@ -38,14 +45,26 @@ def enter(name: str, main: Callable[[list[str]], int | None]) -> NoReturn:
     except KeyboardInterrupt:
         sys.stderr.write(f"\nt3cen {name}: stopped; what is whole is kept, the same command goes on\n")
         status = KEYBOARD
-    except OSError as error:
-        if error.filename is None:
+    except Exception as error:
+        if not (told := _told(error)):
             raise
-        sys.stderr.write(
-            f"t3cen {name}: {error.filename}: {error.strerror}; choose another place, or see to its rights and room\n"
-        )
+        sys.stderr.write(f"t3cen {name}: {told}\n")
         status = 1
     sys.exit(status)
+
+
+def _told(error: Exception) -> str:
+    """A line for the person who called, if the error is of a file that cannot be used or of a name that conf/ does not have."""
+    from hydra.errors import HydraException  # here: mistakes are rare, and these take a while
+    from omegaconf.errors import OmegaConfBaseException
+
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        from t3cen.training.explain import explain
+
+        return explain(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}; choose another place, or see to its rights and room"
+    return ""
 
 
 def steady() -> None:

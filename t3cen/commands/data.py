@@ -13,6 +13,7 @@ from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
 from t3cen.data.fakes import write_fakes
 from t3cen.data.preparation import recipes, state
+from t3cen.experiments.schema import nearest
 
 EXAMPLES = """examples:
   t3cen data cifar10 pets          download into data/, verify, unpack
@@ -125,7 +126,7 @@ def _main(arguments: list[str]) -> int:
     names = list(known) if not options.names or options.names == ["all"] else options.names
     unknown = [name for name in names if name not in known]
     if unknown:
-        parser.error(f"unknown data set {', '.join(unknown)}; choose from {', '.join(known)}")
+        parser.error(f"unknown data set {unknown[0]!r}{nearest(unknown[0], known)} (data sets: {', '.join(known)})")
     if options.fake:
         write_fakes(options.fake, names)
         print(f"fakes of {', '.join(names)} are in {options.fake}; try them with data_root={options.fake}")

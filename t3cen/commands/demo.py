@@ -10,27 +10,28 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
 from rich.console import Console
 from rich.table import Table
-from torchvision.utils import make_grid, save_image
 
 from t3cen.commands import enter, parser_of
 from t3cen.data import MNIST
 from t3cen.experiments.record import Record, read
+from t3cen.figures import style
+from t3cen.figures.save import save
+from t3cen.project import command
 from t3cen.training.job import environment
 
 OUTPUTS = Path("outputs")
 NETWORKS = {"mnist_z2cnn": "Z2CNN (plain)", "mnist_h4": "T3CEN-H4"}
 SEEDS = (1999, 2000, 2001)
-SHOWN = 12
+SHOWN = 10
 
 
 def main(arguments: list[str]) -> int:
     parser_of("demo", __doc__).parse_args(arguments)
     print(f"training {len(NETWORKS)} networks with {len(SEEDS)} seeds each; a few minutes on two cores", flush=True)
     runs, seeds = ",".join(NETWORKS), ",".join(map(str, SEEDS))
-    command = [
+    train = [
         "-m",
         "t3cen.commands.train",
         "--multirun",
@@ -39,14 +40,14 @@ def main(arguments: list[str]) -> int:
         "scale=laptop",
         f"outputs={OUTPUTS}",
     ]
-    status = subprocess.run([sys.executable, *command], env=environment(), check=False).returncode
+    status = subprocess.run([sys.executable, *train], env=environment(), check=False).returncode
     if status:
         return status
     records = {name: [read(OUTPUTS / "laptop" / name / f"seed{seed}" / "result.json") for seed in SEEDS] for name in NETWORKS}
     console = Console()
     console.print(table(records))
     console.print(f"results: {OUTPUTS}/laptop/{{{runs}}}/seed*/result.json", highlight=False, soft_wrap=True)
-    console.print(f"digits:  {picture(OUTPUTS / 'figures' / 'demo_digits.png')}", highlight=False, soft_wrap=True)
+    console.print(f"digits:  {picture(OUTPUTS / 'figures')}", highlight=False, soft_wrap=True)
     return 0
 
 
@@ -68,13 +69,21 @@ def _mean_sd(values: Sequence[float]) -> str:
     return f"{statistics.fmean(values):.2f} ({statistics.stdev(values):.2f})"
 
 
-def picture(path: Path) -> Path:
-    """Save the first test digits, under the training hues above and under the shifted hues below."""
+def picture(folder: Path) -> Path:
+    """Save one digit of each class, with the hues of training above and those of the test below."""
     splits = MNIST(source="bundled", root="data").splits
-    images = [splits.test[name][index][0] for name in ("in", "shift") for index in range(SHOWN)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_image(make_grid(torch.stack(images), nrow=SHOWN, padding=2, pad_value=0.5), path)
-    return path
+    sets = {"hues of\ntraining": splits.test["in"], "other\nhues": splits.test["shift"]}
+    with style.house_style():
+        figure = style.canvas(11, 2.9)
+        grid = figure.subplots(len(sets), SHOWN)
+        for at, (name, digits) in enumerate(sets.items()):
+            for place, axes in enumerate(grid[at]):
+                image, label = digits[(2 * place + 1) * len(digits) // (2 * SHOWN)]  # they are sorted by class
+                style.show_image(axes, image, "" if at else str(label))
+            grid[at, 0].set_ylabel(name, rotation=0, ha="right", va="center")
+        about = {"caption": "Digits as both networks are trained on them, and as they are tested under the shift."}
+        paths = save(figure, {}, folder, "demo_digits", command=command("demo"), config={"figure": about})
+    return paths["png"]
 
 
 if __name__ == "__main__":

@@ -1,20 +1,23 @@
-"""Publish the result tables of one scale as one Weights & Biases run: tables, charts and the printed pages.
+"""Publish the result tables of one scale as one Weights & Biases run: tables, charts, the printed pages, and plots.
 
-    t3cen publish                       offline, into outputs/wandb; `wandb sync` sends it later
+    t3cen publish                       offline, into outputs/wandb; `t3cen sync` sends it later
     t3cen publish --online --scale laptop
     t3cen publish hue_shift             one table only
 
-Unchanged results are not published again. The run of a scale has a fixed id, so publishing anew goes on with it. Nothing waits
-longer than --timeout, and nothing of this changes a result.
+Plots are the curves between the steps and the cost of training, of the figures in outputs/figures. Unchanged
+results are not published again. The run of a scale has a fixed id, so publishing anew goes on with it. Nothing waits longer
+than --timeout, and nothing of this changes a result.
 """
 
 import argparse
 import hashlib
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +25,8 @@ from matplotlib.figure import Figure
 
 from t3cen.commands import enter, parser_of
 from t3cen.experiments.schema import get_table, tables
+from t3cen.figures.plots import Plot, plots
+from t3cen.project import command
 from t3cen.results.cells import Cells
 from t3cen.results.records import load
 from t3cen.tables import html, spreadsheet
@@ -43,13 +48,19 @@ def _tables(printed: list[PrintedTable]) -> str:
     return "1 table" if len(printed) == 1 else f"{len(printed)} tables"
 
 
-def digest(printed: list[PrintedTable]) -> str:
+def digest(printed: list[PrintedTable], drawn: list[Plot]) -> str:
     """What would be published, as one string: equal results have equal digests."""
-    return hashlib.sha256("".join(html.render(table) for table in printed).encode()).hexdigest()
+    return hashlib.sha256("".join([*map(html.render, printed), *map(repr, drawn)]).encode()).hexdigest()
 
 
 def publish(
-    printed: list[PrintedTable], scale: str, outputs: Path, project: str, entity: str | None, mode: Literal["online", "offline"]
+    printed: list[PrintedTable],
+    drawn: list[Plot],
+    scale: str,
+    outputs: Path,
+    project: str,
+    entity: str | None,
+    mode: Literal["online", "offline"],
 ) -> None:
     """Log every table in this process; may hang, so it is called in a process that can be killed."""
     import matplotlib.pyplot  # noqa: F401 (wandb compares figures with it)
@@ -62,7 +73,7 @@ def publish(
         tags=[scale, *(table.name for table in printed)], resume="allow", dir=outputs, mode=mode, settings=settings,
         config={"scale": scale, "tables": {table.name: list(table.provenance) for table in printed}},
     )  # fmt: skip
-    content = {}
+    content = {_key("plots", *plot.name.split("/"), *part): made for plot in drawn for part, made in _plots(plot)}
     for table in printed:
         lines = list(spreadsheet.lines(table))
         content[f"tables/{table.name}"] = _wandb_table(lines)
@@ -99,6 +110,21 @@ def _key(*parts: object) -> str:
     return "/".join(re.sub(r"\W+", "_", str(part)).strip("_") for part in parts if part)
 
 
+def _plots(plot: Plot) -> Iterator[tuple[tuple[str, ...], object]]:
+    """A plot of wandb's own: all curves in one, or a bar chart for each series."""
+    import wandb
+
+    if not any(isinstance(place, str) for place in plot.places):
+        xs = [list(plot.places)] * len(plot.series)
+        yield (), wandb.plot.line_series(xs, list(plot.series.values()), list(plot.series), title=plot.title, xname=plot.x)
+        return
+    for label, values in plot.series.items():
+        rows = [[place, value] for place, value in zip(plot.places, values, strict=True) if value is not None]
+        if rows:
+            table = wandb.Table(columns=[plot.x, plot.y], data=rows)
+            yield (label,), wandb.plot.bar(table, plot.x, plot.y, title=f"{label}: {plot.title}")
+
+
 def _wandb_table(lines: list[tuple[spreadsheet.Value, ...]]) -> object:
     import wandb
 
@@ -127,7 +153,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--scale", default="paper", help="paper (default), laptop or smoke")
     parser.add_argument("--project", default="t3cen")
     parser.add_argument("--entity", help="user or team of Weights & Biases (default: your own)")
-    parser.add_argument("--online", action="store_true", help="send it now instead of writing it for `wandb sync`")
+    parser.add_argument("--online", action="store_true", help="send it now instead of writing it for `t3cen sync`")
     parser.add_argument("--timeout", type=float, default=300, help="seconds that wandb may take (default: 300)")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -140,15 +166,16 @@ def main(arguments: list[str]) -> int:
         return 2
     cells = Cells(results, options.scale)
     printed = [table for declared in chosen if filled(table := build(declared, cells, options.outputs, results.refused))]
+    drawn = list(plots(options.outputs / "figures"))
     if options.here:
-        publish(printed, options.scale, options.outputs, options.project, options.entity, mode)
+        publish(printed, drawn, options.scale, options.outputs, options.project, options.entity, mode)
         return 0
-    if not printed:
+    if not printed and not drawn:
         print(f"no results at scale {options.scale} to publish")
         return 0
     stamp = options.outputs / "wandb" / STAMP
     stamps = read_json(stamp)
-    key, content = f"{options.project}/{options.scale}/{options.table}/{mode}", digest(printed)
+    key, content = f"{options.project}/{options.scale}/{options.table}/{mode}", digest(printed, drawn)
     if stamps.get(key) == content:
         print(f"{_tables(printed)}, published before and unchanged")
         return 0
@@ -156,8 +183,9 @@ def main(arguments: list[str]) -> int:
     status = in_time(arguments, options.timeout)
     if status == 0:
         write_json(stamp, {**stamps, key: content})
-        written = max(stamp.parent.glob("*run-*"), key=lambda path: path.stat().st_mtime)
-        print(f"{_tables(printed)} published {mode}" + ("" if options.online else f"; send them with: wandb sync {written}"))
+        later = f"; send it with: {command('sync')} {shlex.quote(str(stamp.parent))}"
+        plotted = f" and {len(drawn)} plots" if drawn else ""
+        print(f"{_tables(printed)}{plotted} published {mode}" + ("" if options.online else later))
     return status
 
 

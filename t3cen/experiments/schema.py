@@ -200,6 +200,8 @@ def get_table(name: str, directory: Path = TABLE_DIR) -> Table:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A "did you mean" for error messages, empty when nothing comes close."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    """A "did you mean" for error messages: what is spelled alike, else what begins alike; empty when nothing comes close."""
+    among = list(known)
+    close = difflib.get_close_matches(name, among, n=3, cutoff=0.5)
+    close = close or [other for other in among if len(name) >= 3 and other.startswith(name[:3])][:3]
     return f"; did you mean {' or '.join(close)}?" if close else ""

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from t3cen.data.shifts import shift
+from t3cen.experiments import plain_json
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
-from t3cen.figures.style import BLACK, BLUE, DASHES, GREEN, ORANGE, canvas
+from t3cen.figures.style import BLACK, BLUE, DASHES, GREEN, ORANGE, SKY, canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-AXES = ("hue", "saturation", "luminance")
+STEP = "#D8D8D8"
 LOOKS = {
     "plain": {"color": BLACK, "marker": "X"},
     "lcer": {"color": ORANGE, "marker": "s"},
     "t3cen": {"color": BLUE, "marker": "o"},
-    "t3cen_high": {"color": GREEN, "marker": "^"},
+    "t3cen_high": {"color": SKY, "marker": "^"},
     "continuous": {"color": GREEN, "marker": "D"},
 }
+WIDE = 3
+"""Panels beside each other."""
 
 
 def draw(
@@ -33,38 +38,67 @@ def draw(
     images: int = 200,
     points: int = 17,
     modes: Sequence[str] = ("fold", "clip"),
+    numbers: str | None = None,
 ) -> tuple[Figure, dict[str, Any]]:
-    """One column per axis, one row per way the ends of the range are treated (hue has none); dashed with `step_jitter`.
+    """A panel for each axis and each way the ends of its range are treated (hue has none); dotted and hollow where jittered.
 
     Args:
         runs: where the runs are found or trained.
-        axes: by axis, `data` (the text below the axis), `test` (the unshifted test set), `step` (of the group whose steps are
+        axes: by axis, `data` (above its panels), `test` (the unshifted test set), `step` (of the group whose steps are
             marked, in turns or units of the value) and `networks`: by label, an `experiment` (with settings after blanks), the
             `look` of its line and whether it is `jittered`.
         seeds: of the runs; curves are means over them.
         images: of the test set.
         points: shifts on each axis, from -1/2 to 1/2 turn of hue and from -1 to 1 otherwise.
         modes: `fold`, `clip` or `scale`, see `t3cen.data.shifts`.
+        numbers: the JSON file of an earlier drawing, whose numbers are drawn again; nothing is measured then.
     """
+    measured: dict[str, Any] = (
+        plain_json.read(Path(numbers))["numbers"] if numbers else _numbers(runs, axes, seeds, images, points, modes)
+    )
+    return _figure(measured, axes), measured
+
+
+def _numbers(
+    runs: Runs, axes: Mapping[str, Mapping[str, Any]], seeds: Sequence[int], images: int, points: int, modes: Sequence[str]
+) -> dict[str, Any]:
     wanted = [network["experiment"] for axis in axes.values() for network in axis["networks"].values()]
     found = runs.get(wanted, seeds)
-    figure = canvas(5.2 * len(axes) + 0.6, 3.6 * len(modes) + 0.9)
-    grid = figure.subplots(len(modes), len(axes), squeeze=False, sharey=True)
     numbers: dict[str, Any] = {"runs": runs.caption(seeds, found[wanted[0]][0].source)}
-    for column, (axis, about) in zip(grid.T, axes.items(), strict=True):
+    for axis, about in axes.items():
         numbers[axis] = _measure(axis, about, found, images, points, modes if axis != "hue" else modes[:1])
-        for row, mode in enumerate(modes):
-            if axis == "hue" and row:
-                column[row].set_axis_off()
-                continue
-            _plot(column[row], axis, about, numbers[axis], mode)
-    for row in grid:
-        shown = next(place for place in row if place.lines)
-        shown.set_ylabel("error (%)")
-        shown.tick_params(labelleft=True)
+    return numbers
+
+
+def _figure(numbers: Mapping[str, Any], axes: Mapping[str, Mapping[str, Any]]) -> Figure:
+    from matplotlib.patches import Patch
+
+    panels = [(axis, mode) for axis in axes for mode in next(iter(_curves(numbers, axis, axes[axis]).values()))]
+    wide = min(WIDE, len(panels) + 1)
+    rows = -(-(len(panels) + 1) // wide)  # the last place is the legend's
+    figure = canvas(5.0 * wide, 3.9 * rows + 0.5)
+    places = list(figure.subplots(rows, wide, squeeze=False, sharey=True).flat)
+    lines: dict[str, Any] = {}
+    for place, (axis, mode) in zip(places, panels, strict=False):
+        _plot(place, axis, axes[axis], numbers[axis], mode)
+        for line, label in zip(*place.get_legend_handles_labels(), strict=True):
+            lines.setdefault(_kind(label), line)
+    empty = places[len(panels) :]
+    for place in empty:
+        place.set_axis_off()
+    lines["steps of the group"] = Patch(color=STEP)
+    empty[0].legend(lines.values(), lines.keys(), loc="center", handlelength=3, labelspacing=0.8)
     figure.suptitle(numbers["runs"], fontsize=12)
-    _legend(grid)
-    return figure, numbers
+    return figure
+
+
+def _curves(numbers: Mapping[str, Any], axis: str, about: Mapping[str, Any]) -> dict[str, Mapping[str, Sequence[float]]]:
+    return {label: numbers[axis][label] for label in about["networks"]}
+
+
+def _kind(label: str) -> str:
+    """A label without its group, so that one line of the legend is for all axes: `T³CEN-H4 + jitter` is `T³CEN + jitter`."""
+    return re.sub(r"-[HSL]\d+", "", label)
 
 
 def _measure(
@@ -90,23 +124,29 @@ def _plot(axes: Any, axis: str, about: Mapping[str, Any], measured: Mapping[str,
     amounts = [unit * amount for amount in measured["amounts"]]
     step = about["step"] * unit
     for at in np.arange(-np.floor(max(amounts) / step), np.floor(max(amounts) / step) + 1):
-        axes.axvline(at * step, color="#D0D0D0", linewidth=5, zorder=0)
-    for label, network in about["networks"].items():
+        axes.axvline(at * step, color=STEP, linewidth=5, zorder=0)
+    for place, (label, network) in enumerate(about["networks"].items()):
         look = LOOKS[network["look"]]
         dash = DASHES[2] if network.get("jittered") else "-"
         fill = "white" if network.get("jittered") else look["color"]
-        axes.plot(amounts, measured[label][mode], linestyle=dash, markerfacecolor=fill, markersize=6, label=label, **look)
-    axes.set_xlabel(f"{axis} shift" + (" (degrees)" if axis == "hue" else f" ({mode})"))
-    axes.set_title(f"{axis}: {about['data']}" if mode == "fold" or axis == "hue" else "", fontsize=13)
-    axes.set_ylim(-3, 100)
-    if axis == "hue":
-        axes.set_xticks([-180, -90, 0, 90, 180])
-    else:
-        axes.set_xticks([-1, -0.5, 0, 0.5, 1])
-
-
-def _legend(grid: Any) -> None:
-    """One legend per column, below it, because the networks differ between axes."""
-    for column in grid.T:
-        below = next(axis for axis in reversed(column) if axis.lines)
-        below.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=10.5, handlelength=2.6)
+        # Markers of equal curves stand beside each other, so that none is hidden.
+        every = (place % 3, 3) if place < 3 else (place % 3, 5)
+        axes.plot(
+            amounts,
+            measured[label][mode],
+            linestyle=dash,
+            markerfacecolor=fill,
+            markersize=6.5,
+            markevery=every,
+            linewidth=1.8,
+            label=label,
+            clip_on=False,
+            **look,
+        )
+    group = f"step {step:.0f}°" if axis == "hue" else f"step {step:g}"
+    axes.set_title(f"{axis}: {about['data']}, {group}", fontsize=13, loc="left")
+    axes.set_xlabel("hue shift (degrees)" if axis == "hue" else f"{axis} shift (ends: {mode})")
+    axes.set_ylabel("error (%)")
+    axes.tick_params(labelleft=True)
+    axes.set_ylim(-4, 100)
+    axes.set_xticks([-180, -90, 0, 90, 180] if axis == "hue" else [-1, -0.5, 0, 0.5, 1])

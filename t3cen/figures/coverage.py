@@ -29,7 +29,7 @@ def draw(
         points: input values between 0 and 1.
     """
     values = torch.linspace(0, 1, points, dtype=torch.float64)
-    figure = canvas(4.4 * len(covers) + 0.6, 6.4)
+    figure = canvas(4.4 * len(covers) + 0.6, 6.9)
     grid = figure.subplots(2, len(covers), sharex=True, sharey="row", squeeze=False, height_ratios=(1.35, 1))
     numbers: dict[str, Any] = {"order": order, "pieces": pieces}
     for cover, (above, below) in zip(covers, grid.T, strict=True):
@@ -54,6 +54,7 @@ def draw(
     grid[1, 0].set_ylim(0, 1.08 * max(numbers[cover]["largest_entropy"] for cover in covers))
     grid[0, 0].set_ylabel("lifted value")
     grid[1, 0].set_ylabel("entropy (nats)")
+    figure.suptitle(f"a group of order N = {order}: each input has {order} lifted values")
     _legend(figure, grid)
     return figure, numbers
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from t3cen.analysis.commutation import commutation_error
 from t3cen.figures.networks import network
-from t3cen.figures.style import BLACK, BLUE, DASHES, NETWORKS, canvas, percent, scientific
+from t3cen.figures.style import BLUE, DASHES, NETWORKS, canvas, percent, scientific
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +71,7 @@ def _figure(numbers: dict[str, Any]) -> Figure:
         "image": ("T³CEN through an image\n(% of pixels change sheet)", t3cen["image"][-1]),
         "angles": (f"T³CEN on angles\nmean {scientific(t3cen['mean_on_angles'])}\n(paper 4.7 × 10⁻⁶)", t3cen["angles"][-1]),
     }
-    for (name, (text, height)), color in zip(ends.items(), (BLACK, BLUE, BLUE), strict=True):
+    for (name, (text, height)), color in zip(ends.items(), (NETWORKS["lcer"]["color"], BLUE, BLUE), strict=True):
         va = "bottom" if name != "image" else "center"
         axes.annotate(
             text,

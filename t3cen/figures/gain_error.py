@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from t3cen.data.light_shifts import relight
-from t3cen.figures.style import canvas
+from t3cen.figures.style import SERIES, canvas
 from t3cen.groups import RGBGroup
 from t3cen.nn import LightLifting
 from t3cen.turns import circle_distance
@@ -33,7 +33,7 @@ def draw(images: Tensor, gains: Sequence[float] = (-2, -1, 1), stops: float = 8.
     left, right = figure.subplots(1, 2)
     grey = (torch.arange(LEVELS + 1, dtype=torch.float64) / LEVELS).expand(1, 3, 1, -1)
     numbers: dict[str, Any] = {"stops": stops, "gains": {}, "images": len(images)}
-    for gain in gains:
+    for place, gain in enumerate(gains):
         moved = lifting.act(lifting.encode(grey), lifting.steps((gain,) * 3))
         held = ~(lifting.off_sheet(moved) | (lifting.encode(grey) == 0).any(1))[0, 0]
         relit = relight(grey, 2.0**gain)
@@ -43,7 +43,7 @@ def draw(images: Tensor, gains: Sequence[float] = (-2, -1, 1), stops: float = 8.
             for rgb in (relit, (relit * LEVELS).round() / LEVELS)
         )
         levels = held.nonzero()[:, 0]
-        left.plot(levels, stored[held], label=f"{gain:+g} stops")
+        left.plot(levels, stored[held], label=f"{gain:+g} stops", color=SERIES[place % len(SERIES)], linewidth=1)
         numbers["gains"][f"{gain:+g}"] = {
             "levels held": [levels[0].item(), levels[-1].item()],
             "largest error in stops": exact[held].max().item(),
@@ -55,8 +55,9 @@ def draw(images: Tensor, gains: Sequence[float] = (-2, -1, 1), stops: float = 8.
     shares = [lifting.sheet_changes(angles, lifting.steps((gain,) * 3)) for gain in swept]
     numbers["pixels at the floor"] = (angles == 0).any(1).double().mean().item()
     numbers["pixels cut off"] = {f"{gain:+g}": share for gain, share in zip(swept, shares, strict=True)}
-    right.plot(swept, [100 * share for share in shares])
-    left.set(xlabel="8-bit level", ylabel="error of the shift (stops)")
-    right.set(xlabel="gain (stops)", ylabel="pixels cut off (%)", ylim=(0, 105))
+    right.plot(swept, [100 * share for share in shares], color=SERIES[0])
+    left.set(title="greys, stored in 8 bits after the gain")
+    left.set(xlabel="level before the gain (of 255)", ylabel="error of the shift (stops)")
+    right.set(title="the pictures", xlabel="gain (stops)", ylabel="pixels cut off (%)", ylim=(0, 105))
     left.legend()
     return figure, numbers

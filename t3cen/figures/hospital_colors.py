@@ -21,7 +21,10 @@ SMOOTH = 4
 
 
 def draw(
-    panels: Mapping[str, Tensor], trained: tuple[str, ...] | list[str] = (), axis: str = "saturation"
+    panels: Mapping[str, Tensor],
+    trained: tuple[str, ...] | list[str] = (),
+    axis: str = "saturation",
+    title: str = "",
 ) -> tuple[Figure, dict[str, Any]]:
     """One panel per hospital, those trained on in another colour; below, how far hospitals lie apart in each axis.
 
@@ -29,9 +32,10 @@ def draw(
         panels: patches `(n, 3, H, W)` of each hospital, RGB in [0, 1].
         trained: the hospitals of the training set.
         axis: `hue`, `saturation` or `luminance`.
+        title: above all, such as where the pictures come from.
     """
     statistics = {name: ColorStatistics(sample_pixels(images)) for name, images in panels.items()}
-    figure = canvas(13.5, 4.2)
+    figure = canvas(13.5, 4.6)
     grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
     middles = (np.arange(BINS // SMOOTH) + 0.5) / (BINS // SMOOTH)
     numbers: dict[str, Any] = {"axis": axis}
@@ -53,6 +57,7 @@ def draw(
     grid[0].set_ylim(bottom=0)
     numbers["mean_distance_between_hospitals"] = apart = _apart(statistics)
     said = ", ".join(f"{name} {percent(share)}" for name, share in apart.items())
+    figure.suptitle(title)
     figure.supxlabel(f"two hospitals lie apart, of each axis's range, on average: {said}", fontsize=13)
     return figure, numbers
 

@@ -92,7 +92,7 @@ def _resized(image: Tensor, size: int) -> Tensor:
 
 
 def hospitals(count: int, *, scale: str = "laptop", data_root: str = "data", overrides: Sequence[str] = ()) -> dict[str, Tensor]:
-    """`count` patches `(count, 3, H, W)` of each of Camelyon17's hospitals, `hospital 1` to `hospital 5` as in the paper."""
+    """`count` patches `(count, 3, H, W)` of each of Camelyon17's hospitals, counted from 0 as in its files."""
     from t3cen.figures.training import data_module
 
     data: Any = data_module("camelyon", scale=scale, data_root=data_root, overrides=overrides)
@@ -101,5 +101,5 @@ def hospitals(count: int, *, scale: str = "laptop", data_root: str = "data", ove
     for hospital in sorted(set(center.tolist())):
         rows = (center == hospital).nonzero()[:, 0].tolist()
         take = [rows[at * len(rows) // count] for at in range(min(count, len(rows)))]
-        found[f"hospital {hospital + 1}"] = torch.stack([source.picture(row) for row in take]).float() / 255
+        found[f"hospital {hospital}"] = torch.stack([source.picture(row) for row in take]).float() / 255
     return found

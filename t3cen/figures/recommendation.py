@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,22 +58,29 @@ def _distribution(axes: Any, found: Recommendation, axis: str) -> None:
 
 
 def _moves(axes: Any, found: Recommendation) -> None:
-    places = np.arange(len(AXES))
+    """A bar for each axis, and below it, where there are classes, how well the axis predicts them."""
+    places = np.arange(len(AXES)) - (0.18 if found.signals else 0)
     shares = [100 * found.moves[axis].share for axis in AXES]
-    axes.barh(places, shares, color=[BLUE if found.moves[axis].stands_out(LEAST) else "#C8C8C8" for axis in AXES], height=0.6)
-    for place, share in zip(places, shares, strict=True):
-        axes.annotate(f"{share:.0f} %", (share, place), (5, 0), textcoords="offset points", va="center")
+    colors = [BLUE if found.moves[axis].stands_out(LEAST) else "#C8C8C8" for axis in AXES]
+    axes.barh(places, shares, color=colors, height=0.32 if found.signals else 0.6, label="moves (% of its range)")
+    _write(axes, places, shares)
     if found.signals:
-        for place, axis in zip(places, AXES, strict=True):
-            axes.plot(100 * found.signals[axis].strength, place, "D", color=RED, markersize=9, clip_on=False)
-        axes.plot([], [], "D", color=RED, markersize=9, label="predicts the class (% of what chance leaves)")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    axes.set_yticks(places, AXES)
+        strengths = [100 * found.signals[axis].strength for axis in AXES]
+        label = "predicts the class (% of what chance leaves)"
+        axes.plot(strengths, places + 0.4, "D", color=RED, markersize=8, clip_on=False, label=label, linestyle="")
+        _write(axes, places + 0.4, strengths)
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.25, 1.0), fontsize=11)
+    axes.set_yticks(range(len(AXES)), AXES)
     axes.invert_yaxis()
     axes.set_xlim(0, max(100 if found.signals else 0, 1.25 * max(shares), 5))
-    axes.set_xlabel("move (% of its range)")
+    axes.set_xlabel("%")
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
+
+
+def _write(axes: Any, places: Any, values: Sequence[float]) -> None:
+    for place, value in zip(places, values, strict=True):
+        axes.annotate(f"{value:.0f} %", (value, place), (9, 0), textcoords="offset points", va="center", fontsize=11)
 
 
 def _candidates(axes: Any, found: Recommendation) -> None:

@@ -13,20 +13,21 @@ from t3cen.analysis.redundancy import HALF_LEVEL, redundancy_shares
 from t3cen.data.errors import DataError
 from t3cen.experiments.schema import get_table
 from t3cen.figures.pictures import from_split
-from t3cen.figures.style import BLACK, SERIES, canvas
+from t3cen.figures.style import BLACK, MARKERS, SERIES, canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TABLE = "redundant_lifting"
 KINDS = {"full": "fully redundant (0.5)", "partial": "partially redundant (0.25, 0.75)"}
-HATCHES = ("", "///", "...")
+NONE = 0.001
+"""Percent; shares that are smaller stand at the left end of the axis, which is labelled 0."""
 
 
 def draw(
     sets: Sequence[str], count: int = 500, split: str = "train", tolerance: float = HALF_LEVEL, **options: Any
 ) -> tuple[Figure, dict[str, Any]]:
-    """Bars for saturation, luminance and their mean; diamonds are the paper's numbers.
+    """Dots for saturation, luminance and their mean; diamonds are the paper's numbers.
 
     Args:
         sets: names of conf/data, or paths of folders of images. Those whose files are missing are named, not drawn.
@@ -77,20 +78,27 @@ def _published() -> dict[str, dict[str, float]]:
 
 
 def _figure(shares: Mapping[str, Any], published: Mapping[str, Any]) -> Figure:
-    figure = canvas(max(9.0, 1.9 * len(shares) + 2), 4.8)
-    grid = figure.subplots(1, 2, sharey=True)
+    """A line for each data set; shares on a logarithmic axis, whose left end is none at all."""
+    figure = canvas(13, 1.8 + 0.5 * len(shares))
+    grid = figure.subplots(1, 2, sharey=True, sharex=True)
     for axes, (kind, title) in zip(grid, KINDS.items(), strict=True):
         for at, axis in enumerate(("saturation", "luminance", "mean")):
-            heights = [100 * shares[name][axis][kind] for name in shares]
-            places = [place + 0.27 * (at - 1) for place in range(len(shares))]
-            axes.bar(places, heights, 0.25, color=SERIES[at], hatch=HATCHES[at], edgecolor="white", label=axis)
-            for place, height in zip(places, heights, strict=True):
-                axes.annotate(f"{height:.2g}", (place, height), (0, 2), textcoords="offset points", ha="center", fontsize=10)
-        known = [(place, 100 * published[name][kind]) for place, name in enumerate(shares) if name in published]
+            heights = [max(100 * shares[name][axis][kind], NONE) for name in shares]
+            places = [place + 0.22 * (at - 1) for place in range(len(shares))]
+            axes.hlines(places, NONE, heights, color=SERIES[at], linewidth=1.2)
+            axes.plot(heights, places, MARKERS[at], color=SERIES[at], label=axis, clip_on=False)
+        known = [(max(100 * published[name][kind], NONE), place) for place, name in enumerate(shares) if name in published]
         if known:
-            axes.plot(*zip(*known, strict=True), "D", color=BLACK, label="paper")
-        axes.set_xticks(range(len(shares)), [Path(name).name for name in shares], rotation=20 if len(shares) > 3 else 0)
-        axes.set_title(title)
-    grid[0].set_ylabel("pixels (%)")
-    grid[0].legend()
+            axes.plot(*zip(*known, strict=True), "D", color=BLACK, markerfacecolor="white", label="paper (mean)", clip_on=False)
+        axes.set_xscale("log")
+        axes.set_xlim(NONE, 100)
+        axes.set_xticks([NONE, 0.01, 0.1, 1, 10, 100], ["0", "0.01", "0.1", "1", "10", "100"])
+        axes.set_yticks(range(len(shares)), [Path(name).name for name in shares])
+        axes.grid(axis="x", color="#E0E0E0")
+        axes.set_axisbelow(True)
+        axes.set_title(title, loc="left")
+        axes.set_xlabel("pixels (%)")
+    grid[0].invert_yaxis()
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles))
     return figure

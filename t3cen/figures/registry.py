@@ -1,4 +1,7 @@
-"""The figures by name: each is `conf/figure/<name>.yaml`, whose `_target_` is the function that draws it."""
+"""The figures by name: each is `conf/figure/<name>.yaml`.
+
+Its `_target_` is the function that draws it, its `caption` says what to see, and all else are arguments.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,10 @@ from t3cen.figures.training import recorded_data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+CAPTION = "caption"
+"""The key of a figure's file that says what to see in it."""
 
 
 def names() -> list[str]:
@@ -43,8 +50,10 @@ def configure(name: str, overrides: Sequence[str] = ()) -> DictConfig:
 
 def draw(config: DictConfig) -> tuple[Figure, dict[str, Any]]:
     """The figure of a composed configuration, in the house style, and the numbers behind it."""
+    arguments = OmegaConf.masked_copy(config["figure"], [key for key in config["figure"] if key != CAPTION])
+    arguments._set_parent(config)  # what it refers to
     with house_style():
-        return instantiate(config["figure"], _convert_="all")
+        return instantiate(arguments, _convert_="all")
 
 
 def make(name: str, overrides: Sequence[str], command: str) -> tuple[dict[str, Path], dict[str, Any]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from t3cen.experiments.record import RESULT, BadRecord, Record, read
+from t3cen.progress import Progress
 
 ASIDE = ("checkpoints", "csv", "wandb", "measured", ".snapshots", ".submitit")
 """Folders without records."""
@@ -67,7 +68,8 @@ def load(folder: Path) -> Results:
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"no results folder {folder}; train something first, or name another with --outputs")
     records, refused = [], []
-    for path in find(Path(folder)):
+    paths = list(find(Path(folder)))
+    for path in Progress("results", iterable=paths, unit="file", leave=False, delay=1):
         try:
             records.append(read(path))
         except BadRecord as error:

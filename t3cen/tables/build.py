@@ -52,14 +52,15 @@ def _trained(table: Table, cells: Cells, refused: Sequence[Refused]) -> PrintedT
                 run = _run_name(section, row, column, cells)
                 selection = selections.setdefault(run, cells.select(run, table.seeds))
                 filled.append(_trained_cell(table, row, column, index, run, selection.group))
+            group = selections[filled[0].run].group
             if any(other.parameters for other in section.rows):
-                filled.append(_parameters_cell(row, filled[0], selections[filled[0].run].group))
-            rows.append(PrintedRow(_label(row, table), tuple(filled), bool(row.published)))
+                filled.append(_parameters_cell(row, filled[0], group))
+            rows.append(_row(row, table, filled, group))
         labels = [_column_label(section, index, table) for index in range(len(section.columns))]
         labels += ["Param"] if any(row.parameters for row in section.rows) else []
         metrics = ["" if column.quantity else column.metric or table.metric for column in section.columns]
         sections.append(_transposed(PrintedSection(section.title, tuple(labels), _marked(rows, metrics)), table.transposed))
-    return assemble(table, sections, provenance.lines(table, cells, selections, refused))
+    return assemble(table, sections, provenance.lines(table, cells, selections, refused), cells.scale)
 
 
 def _run_name(section: Section, row: Row, column: Column, cells: Cells) -> str:
@@ -67,8 +68,13 @@ def _run_name(section: Section, row: Row, column: Column, cells: Cells) -> str:
     return run_of(section.row(row.same_as), column).name if row.same_as and own not in cells else own
 
 
-def _label(row: Row, table: Table) -> str:
-    return row.label if row.published or not _in_paper(table) else f"{row.label} {ADDED}"
+def _row(row: Row, table: Table, cells: Sequence[PrintedCell], group: Group | None) -> PrintedRow:
+    """The label as printed; where that is the name of another network than ours is of, ours beside it."""
+    here = group.first.config["backbone"].replace("resnet", "ResNet") if group else row.label
+    other = "ResNet" in row.label and here not in row.label
+    label = f"{row.label} (here {here})" if other else row.label
+    marked = label if row.published or not _in_paper(table) else f"{label} {ADDED}"
+    return PrintedRow(marked, tuple(cells), bool(row.published), here if other else row.label)
 
 
 def _column_label(section: Section, index: int, table: Table) -> str:
@@ -104,7 +110,7 @@ def _trained_cell(table: Table, row: Row, column: Column, index: int, run: str, 
 def _parameters_cell(row: Row, first: PrintedCell, group: Group | None) -> PrintedCell:
     count = group.first.content.get("parameters") if group else None
     ours = Statistic((float(count),)) if count else None
-    return PrintedCell(ours=ours, paper=row.parameters, run=first.run, digits=",.0f")
+    return PrintedCell(ours=ours, paper=row.parameters, run=first.run, digits="M")
 
 
 def _marked(rows: list[PrintedRow], metrics: Sequence[str]) -> tuple[PrintedRow, ...]:

@@ -1,6 +1,6 @@
 """A printed table in LaTeX (booktabs), marked with bold and underline as the paper's."""
 
-from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable
+from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable, own
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -9,15 +9,17 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-def render(table: PrintedTable) -> str:
-    """A `table` environment; \\usepackage{booktabs} is all it needs."""
-    width = 2 + len(table.sections[0].columns)
+def render(table: PrintedTable, *, ours_only: bool = False) -> str:
+    """A `table` environment; \\usepackage{booktabs} is all it needs. `ours_only` has a line a network, and no more below."""
+    head = 1 if ours_only else 2
+    width = head + len(table.sections[0].columns)
+    below = table.measure if ours_only else ""
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{\textbf{{{escape(table.title)}.}} {escape(table.caption)}}}",
+        rf"\caption{{\textbf{{{escape(table.title)}.}} {escape(' '.join(filter(None, (table.caption, below))))}}}",
         rf"\label{{tab:{table.name}}}",
-        rf"\begin{{tabular}}{{ll{'r' * (width - 2)}}}",
+        rf"\begin{{tabular}}{{{'l' * head}{'r' * (width - head)}}}",
         r"\toprule",
     ]
     for index, section in enumerate(table.sections):
@@ -25,9 +27,15 @@ def render(table: PrintedTable) -> str:
             lines.append(r"\midrule")
         if section.title:
             lines += [rf"\multicolumn{{{width}}}{{c}}{{\textbf{{{escape(section.title)}}}}}\\", r"\midrule"]
-        lines += [_line([escape(table.corner), "", *map(escape, section.columns)]), r"\midrule"]
-        lines += [line for row in section.rows for line in _row(row)]
-    lines += [r"\bottomrule", r"\end{tabular}", r"\\[2pt]", r"\begin{minipage}{\linewidth}\footnotesize"]
+        lines += [_line([escape(table.corner), *[""] * (head - 1), *map(escape, section.columns)]), r"\midrule"]
+        if ours_only:
+            lines += [_line([escape(row.label), *(_marked(cell.value, cell.mark) for cell in row.cells)]) for row in own(section)]
+        else:
+            lines += [line for row in section.rows for line in _row(row)]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if ours_only:
+        return "\n".join([*lines, r"\end{table}"]) + "\n"
+    lines += [r"\\[2pt]", r"\begin{minipage}{\linewidth}\footnotesize"]
     lines += [escape(line) + r"\\" for line in (*table.provenance, *table.notes)]
     return "\n".join([*lines, r"\end{minipage}", r"\end{table}"]) + "\n"
 
@@ -51,7 +59,8 @@ def _row(row: PrintedRow) -> list[str]:
 
 
 def _ours(cell: PrintedCell) -> str:
-    return " ".join(part for part in (_marked(cell.value, cell.mark), escape(cell.count), escape(cell.flags)) if part)
+    flags = rf"\textsuperscript{{{escape(cell.flagged)}}}" if cell.flags else ""
+    return " ".join(part for part in (_marked(cell.value, cell.mark) + flags, escape(cell.count)) if part)
 
 
 def _marked(text: str, mark: str | None) -> str:

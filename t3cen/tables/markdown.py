@@ -1,17 +1,23 @@
 """A printed table in Markdown: for each network a line of ours, one of the paper's and one of the difference."""
 
-from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable
+from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable, own
 
 
-def render(table: PrintedTable) -> str:
-    """The table under a heading, with its provenance and notes as a list."""
+def render(table: PrintedTable, *, ours_only: bool = False) -> str:
+    """The table under a heading, with its provenance and notes as a list; or `ours_only`, a line a network, to be copied."""
     parts = [f"### {table.title}", table.caption]
     for section in table.sections:
         if section.title:
             parts.append(f"**{section.title}**")
-        lines = [_line([table.corner, "", *section.columns]), _line(["---", "---", *("---:" for _ in section.columns)])]
-        lines += [line for row in section.rows for line in _row(row)]
+        head = [table.corner] if ours_only else [table.corner, ""]
+        lines = [_line([*head, *section.columns]), _line([*("---" for _ in head), *("---:" for _ in section.columns)])]
+        if ours_only:
+            lines += [_line([row.label, *(_marked(cell.value, cell.mark) for cell in row.cells)]) for row in own(section)]
+        else:
+            lines += [line for row in section.rows for line in _row(row)]
         parts.append("\n".join(lines))
+    if ours_only:
+        return "\n\n".join([*parts, table.measure]) + "\n"
     parts.append("\n".join(f"- {line}" for line in (*map(escape, table.provenance), *table.notes)))
     return "\n\n".join(parts) + "\n"
 
@@ -35,7 +41,8 @@ def _row(row: PrintedRow) -> list[str]:
 
 
 def _ours(cell: PrintedCell) -> str:
-    return " ".join(part for part in (_marked(cell.value, cell.mark), cell.count, cell.flags) if part)
+    flags = f"<sup>{cell.flagged}</sup>" if cell.flags else ""
+    return " ".join(part for part in (_marked(cell.value, cell.mark) + flags, cell.count) if part)
 
 
 def _marked(text: str, mark: str | None) -> str:

@@ -13,7 +13,7 @@ from t3cen.tables.reductions import reductions
 def lines(table: Table, cells: Cells, selections: Mapping[str, Selection], refused: Sequence[Refused]) -> Iterator[str]:
     """Metric, scale, data, devices, code, and every record that is not in the table, with its reason."""
     groups = [selection.group for selection in selections.values() if selection.group]
-    metric = f"{table.metric.capitalize()} in %: mean (sample standard deviation), n of {len(table.seeds)} seeds."
+    metric = f"{table.metric.capitalize()} in %: mean (sample standard deviation) over n of {len(table.seeds)} seeds."
     yield metric if table.source == "own" else f"{metric} The paper's n is taken as {table.published_n}."
     reduced = " Lengths, sizes or data are reduced: agreement with the paper is not to be expected."
     yield f"Scale: {cells.scale}.{reduced if cells.scale != 'paper' else ''}"

@@ -1,10 +1,8 @@
-"""One self-contained page: tables, figures, curves, runs, environment. Nothing on it is loaded from elsewhere."""
+"""One self-contained page: a summary, tables, figures, curves, runs, environment. Nothing on it is loaded from elsewhere."""
 
-import base64
-import logging
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -14,24 +12,18 @@ from markupsafe import Markup
 from t3cen.experiments import runs_of
 from t3cen.experiments.record import Record
 from t3cen.experiments.schema import Table, tables
+from t3cen.progress import Progress
 from t3cen.results import measured
 from t3cen.results.cells import Cells, Group
 from t3cen.results.records import Results
-from t3cen.tables import curves, html
+from t3cen.tables import coverage, curves, html, scatter
 from t3cen.tables.build import build
-from t3cen.training.files import read_json
+from t3cen.tables.drawings import drawings
+from t3cen.tables.printed import PrintedCell, PrintedTable, filled_rows
 
-log = logging.getLogger(__name__)
 SCALES = ("paper", "laptop", "smoke")
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure of outputs/figures, as a data URI."""
-
-    name: str
-    uri: str
-    command: str
+FARTHEST = 8
+"""How many of the cells that are farthest from the paper's are listed."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +38,14 @@ class Shown:
 
 @dataclass(frozen=True)
 class Part:
-    """Every table of one scale that has results."""
+    """Every table of one scale that has results; its cells against the paper's, and those that are farthest away."""
 
     scale: str
     shown: tuple[Shown, ...]
+    age: str
+    against: Markup | None
+    dots: int
+    farthest: tuple[tuple[str, PrintedCell], ...]
 
 
 def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
@@ -61,17 +57,27 @@ def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
         page: where the page will lie; links to runs are relative to it.
         generated: when and from which commit, in words.
     """
-    parts = [part for scale in _scales(results) if (part := _part(scale, outputs, results)).shown]
-    still = [table for table in tables().values() if table.kind != "trained"]
-    untrained = [_shown(table, Cells(results, "paper"), outputs, results) for table in still if _has_numbers(table, outputs)]
+    every = list(tables().values())
+    cells = {scale: Cells(results, scale) for scale in _scales(results)}
+    printed = {
+        scale: {table.name: build(table, of_scale, outputs, results.refused) for table in _counted(every, scale)}
+        for scale, of_scale in (cells or {"paper": Cells(results, "paper")}).items()
+    }
+    parts = [part for scale in cells if (part := _part(scale, cells[scale], printed[scale], results)).shown]
+    still = next(iter(printed.values()))
+    untrained = [_shown(table, still[table.name]) for table in every if table.kind != "trained" and _has_numbers(table, outputs)]
     seen = {shown.name for part in parts for shown in part.shown} | {shown.name for shown in untrained}
+    covered = coverage.coverage(every, printed)
     context = {
         "title": "T³CEN: results beside the paper's",
         "generated": generated,
+        "scales": list(cells),
+        "covered": [one for one in covered if one.filled],
+        "total": coverage.total(covered),
         "parts": parts,
         "untrained": untrained,
-        "without": [table for table in tables().values() if table.name not in seen],
-        "figures": list(_figures(outputs / "figures")),
+        "without": [table for table in every if table.name not in seen],
+        "figures": list(drawings(outputs / "figures")),
         "runs": [(record, _link(record, page)) for record in sorted(results.records, key=_order)],
         "refused": [str(replace(item, path=Path(os.path.relpath(item.path, outputs)))) for item in results.refused],
         "environment": _environment(results.records),
@@ -79,23 +85,36 @@ def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
     return html.environment().get_template("report.html.j2").render(context) + "\n"
 
 
+def _counted(every: Sequence[Table], scale: str) -> Iterable[Table]:
+    return Progress(f"tables, scale {scale}", iterable=every, unit="table", leave=False, delay=1)
+
+
 def _scales(results: Results) -> list[str]:
     found = {record.scale for record in results.records}
     return [scale for scale in SCALES if scale in found] + sorted(found - set(SCALES))
 
 
-def _part(scale: str, outputs: Path, results: Results) -> Part:
-    cells = Cells(results, scale)
+def _part(scale: str, cells: Cells, printed: dict[str, PrintedTable], results: Results) -> Part:
     trained = [table for table in tables().values() if table.kind == "trained"]
     filled = [table for table in trained if any(run.name in cells for run in runs_of(table))]
-    return Part(scale, tuple(_shown(table, cells, outputs, results) for table in filled))
+    compared = [pair for table in filled for pair in coverage.compared(printed[table.name])]
+    dots = scatter.dots(compared)
+    farthest = sorted((pair for pair in compared if pair[1].comparison), key=_distance, reverse=True)[:FARTHEST]
+    age = coverage.ages([record for record in results.records if record.scale == scale])
+    shown = tuple(_shown(table, printed[table.name], cells) for table in filled)
+    return Part(scale, shown, age, scatter.svg(dots) if dots else None, len(dots), tuple(farthest))
 
 
-def _shown(table: Table, cells: Cells, outputs: Path, results: Results) -> Shown:
-    printed = build(table, cells, outputs, results.refused)
-    selections = ((run.name, cells.select(run.name, table.seeds).group) for run in runs_of(table))
+def _distance(pair: tuple[str, PrintedCell]) -> float:
+    comparison = pair[1].comparison
+    return abs(comparison.difference) if comparison else 0.0
+
+
+def _shown(table: Table, printed: PrintedTable, cells: Cells | None = None) -> Shown:
+    """A table without the rows that hold nothing of ours, which are named below it."""
+    selections = ((run.name, cells.select(run.name, table.seeds).group) for run in runs_of(table)) if cells else ()
     drawn = tuple((name, picture) for name, group in selections if group and (picture := _curves(name, group)))
-    return Shown(table.name, table.title, Markup(html.render(printed)), drawn)
+    return Shown(table.name, table.title, Markup(html.render(filled_rows(printed))), drawn)
 
 
 def _curves(name: str, group: Group) -> Markup | None:
@@ -109,17 +128,6 @@ def _curves(name: str, group: Group) -> Markup | None:
 
 def _has_numbers(table: Table, outputs: Path) -> bool:
     return table.kind == "settings" or bool(measured.load(outputs, table.name)[0])
-
-
-def _figures(folder: Path) -> Iterator[Drawing]:
-    for path in sorted(folder.glob("[!.]*.png")):
-        command = read_json(path.with_suffix(".json")).get("command", "")
-        try:
-            uri = "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
-        except OSError as error:
-            log.warning("%s cannot be read (%s) and is left out", path, error.strerror)
-            continue
-        yield Drawing(path.stem.replace("_", " "), uri, str(command))
 
 
 def _order(record: Record) -> tuple[str, str, int]:

@@ -21,6 +21,7 @@ from t3cen.progress import Progress, logs_beside
 from t3cen.training.files import read_json, write_json, writer
 from t3cen.training.job import POLL, ending, environment
 from t3cen.training.launcher import PATIENCE
+from t3cen.training.look import missing_data
 from t3cen.training.outcome import FAILURE, fail, outcome
 from t3cen.training.plan import Job, compose
 from t3cen.training.signals import Stopped, asked, held, pause, stop_if_asked
@@ -29,7 +30,7 @@ from t3cen.training.snapshot import snapshot
 log = logging.getLogger(__name__)
 
 TICKET = "cluster.json"
-_OURS = ("submitit_folder", "max_num_timeout", "parallel", "max_array_size", "poll_seconds")
+_OURS = ("submitit_folder", "max_num_timeout", "parallel", "max_array_size", "poll_seconds", "look_for_data")
 _COMMON = ("name", "timeout_min", "mem_gb", "nodes", "cpus_per_task", "gpus_per_node", "tasks_per_node")
 
 
@@ -48,6 +49,12 @@ class _Cluster(BaseSubmititLauncher):
         assert self.config is not None
         assert self.hydra_context is not None
         jobs = [compose(self.hydra_context, self.config, overrides) for overrides in job_overrides]
+        if self.params.get("look_for_data", True):
+            absent = missing_data(jobs)
+            self.notes |= absent
+            jobs = [job for job in jobs if job.folder not in absent]
+        if not jobs:
+            return []
         outputs = Path(str(self.config.hydra.sweep.dir))
         code = snapshot(outputs)
         log.info("the code of these jobs is %s", code)

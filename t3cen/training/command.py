@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
@@ -69,7 +70,8 @@ def help_text() -> str:
 
 def command_line(main: Callable[[], None]) -> None:
     """Run Hydra's `main`; what a person mistyped is told in one line, with exit status 1."""
-    arguments, wants_traces = sys.argv[1:], os.environ.get("HYDRA_FULL_ERROR") == "1"
+    sys.argv[1:] = arguments = options_first(sys.argv[1:])
+    wants_traces = os.environ.get("HYDRA_FULL_ERROR") == "1"
     try:
         if not arguments or {"--help", "-h"} & set(arguments):
             sys.stdout.write(help_text())
@@ -86,6 +88,16 @@ def command_line(main: Callable[[], None]) -> None:
         sys.exit(1)
 
 
+def options_first(arguments: Sequence[str]) -> list[str]:
+    """`-m` wherever it stands, which Hydra reads only before all `key=value`."""
+    given = [argument for argument in arguments if argument in ("-m", "--multirun")]
+    return [*given[:1], *(argument for argument in arguments if argument not in given)]
+
+
+def _refuse(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+    raise ValueError(f"{message}; {command('train')} --help shows what it takes")
+
+
 def _prepare(arguments: Sequence[str]) -> None:
     """Make Hydra know what configurations may name.
 
@@ -98,6 +110,7 @@ def _prepare(arguments: Sequence[str]) -> None:
     # Python 3.14's argparse reads every help text as it is added; one of Hydra 1.3 is no text until it is printed.
     if hasattr(argparse.ArgumentParser, "_check_help"):
         argparse.ArgumentParser._check_help = lambda *_: None
+    argparse.ArgumentParser.error = _refuse  # type: ignore[assignment,method-assign] # Hydra's prints eight lines
     logging.raiseExceptions = False  # a reader of the log who went away (`| head`) is no reason for a traceback
     heed()
     register()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 
+from t3cen.experiments.schema import nearest
 from t3cen.project import command, conf_dir
 
 LISTED = 30
@@ -16,14 +18,19 @@ FOREIGN = re.compile(r"[^\w\s/\-\\+.$%*@?|:=,\[\](){}'\"]", re.ASCII)
 """What a value holds only between quotes, by the grammar of Hydra."""
 
 
-def explain(error: Exception) -> str:
-    """The error as a line for the person who typed the command."""
+def explain(error: Exception, config: Mapping[str, Any] | None = None, where: str = "") -> str:
+    """The error as a line for the person who typed the command.
+
+    Args:
+        config: what was composed without the mistake, by default training's configuration; its keys are suggested.
+        where: a person finds all keys.
+    """
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = str(error.missing_cfg_file).rpartition("/")
         known = [name for name in error.options or () if name != "base"]
         if known:
             shown = f"{group}: {', '.join(known)}" if len(known) <= LISTED else f"{command('train')} --help lists them all"
-            return f"no {group} {option!r}{_nearest(option, known)} ({shown})"
+            return f"no {group} {option!r}{nearest(option, known)} ({shown})"
     if isinstance(error, OverrideParseException):
         return _unreadable(str(error.override), error.message.splitlines()[0])
     if isinstance(error, OSError) and error.filename is not None:
@@ -34,8 +41,9 @@ def explain(error: Exception) -> str:
     if text.startswith("Ambiguous value"):
         return f"{text}; several values need --multirun (-m)"
     if key and re.search("Could not override|not in struct|Key .* is not", f"{error} {cause}"):
-        hint = f"{command('train')} --cfg job shows all, a + before a key adds it"
-        return f"no key {key!r} in the configuration{_meant(key)}; {hint}"
+        hint = where or f"{command('train')} --cfg job shows all, a + before a key adds it"
+        known = list(_below(_training() if config is None else config))
+        return f"no key {key!r} in the configuration{_meant(key, known)}; {hint}"
     return text or type(error).__name__
 
 
@@ -50,9 +58,8 @@ def _unreadable(override: str, said: str) -> str:
     return f"cannot read {override!r}: {said}"
 
 
-def _meant(key: str) -> str:
+def _meant(key: str, known: Sequence[str]) -> str:
     """The keys that have this name further down, or a name like it."""
-    known = list(_keys())
     name = key.rpartition(".")[2]
     if same := [other for other in known if other.rpartition(".")[2] == name]:
         return _listed(same)
@@ -61,28 +68,24 @@ def _meant(key: str) -> str:
     return _listed(close or [other for other in known if other.rpartition(".")[2] in names])
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
-    return _listed(difflib.get_close_matches(name, known, n=3, cutoff=0.5))
-
-
 def _listed(names: Sequence[str]) -> str:
     return f"; did you mean {' or '.join(names[:3])}?" if names else ""
 
 
-def _keys() -> Iterator[str]:
-    """Every key of the default configuration."""
+def _training() -> Mapping[str, Any]:
+    """The default configuration."""
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
     from omegaconf import OmegaConf
 
     GlobalHydra.instance().clear()
     with initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())):
-        config = OmegaConf.to_container(compose("train"), resolve=False)
+        return OmegaConf.to_container(compose("train"), resolve=False)  # type: ignore[return-value]
 
-    def below(node: object, prefix: str) -> Iterator[str]:
-        if prefix:
-            yield prefix
-        for name, value in node.items() if isinstance(node, dict) else ():
-            yield from below(value, f"{prefix}.{name}" if prefix else str(name))
 
-    return below(config, "")
+def _below(node: object, prefix: str = "") -> Iterator[str]:
+    """Every key of a configuration."""
+    if prefix:
+        yield prefix
+    for name, value in node.items() if isinstance(node, Mapping) else ():
+        yield from _below(value, f"{prefix}.{name}" if prefix else str(name))

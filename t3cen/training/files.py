@@ -43,7 +43,19 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` so that a reader finds the old file, the new file or none, never half of one."""
+    """Write `text` to `path` so that a reader finds the old file, the new file or none, never half of one.
+
+    Raises:
+        OSError: it cannot be written; the error names `path`, not the draft beside it.
+    """
+    try:
+        _write_text(path, text)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _write_text(path: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         os.fchmod(handle, 0o644)

@@ -1,3 +1,4 @@
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -56,7 +57,22 @@ def test_the_numbers_behind_the_figure(monkeypatch):
     assert found["T³CEN-S4"]["clip"] == [0, 0, 0, 100, 0, 100, 0, 0, 0]
     marked = {round(float(line.get_xdata()[0]), 2) for line in figure.axes[0].lines if len(line.get_xdata()) == 2}
     assert marked == {-1, -0.5, 0, 0.5, 1}
-    assert len(figure.axes) == 2
+    *panels, legend = figure.axes
+    assert len(panels) == 2
+    labels = [text.get_text() for text in legend.get_legend().get_texts()]
+    assert labels == ["plain", "T³CEN", "T³CEN + jitter", "steps of the group"]
+
+
+def test_equal_curves_are_not_hidden_and_numbers_are_drawn_again(tmp_path):
+    curves = {label: {"fold": [0.0] * 9} for label in AXES["saturation"]["networks"]}
+    measured = {"runs": "n = 3", "saturation": {"amounts": [0.25 * at for at in range(-4, 5)], "step": 0.5, **curves}}
+    (tmp_path / "before.json").write_text(json.dumps({"numbers": measured}))
+    with style.house_style():
+        figure, numbers = between_steps.draw(None, AXES, numbers=str(tmp_path / "before.json"))
+    assert numbers == measured
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 9]
+    assert all(list(line.get_ydata()) == [0.0] * 9 for line in lines)
+    assert len({line.get_markevery() for line in lines}) == len(lines) == 3
 
 
 @pytest.mark.parametrize("name", ["between_steps", "between_steps_continuous"])

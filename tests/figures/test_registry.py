@@ -12,6 +12,7 @@ def test_every_figure_is_composed_and_names_a_function(name):
 
     config = registry.configure(name)
     assert get_method(config.figure._target_).__doc__
+    assert config.figure.caption.endswith(".")
 
 
 @pytest.mark.parametrize("scale", ["paper", "laptop", "smoke"])

@@ -1,5 +1,6 @@
 """Commands on every kind of terminal, left in every way."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -43,6 +44,26 @@ def test_an_unknown_table_is_told_in_one_line():
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("tables", ["--format", "pdf"], "argument --format: invalid choice: 'pdf'"),
+        ("tables", ["--output", "a.pdf"], "--output a.pdf does not say which format; end it in .md, .tex, .csv, .html"),
+        ("tables", ["--ours", "--format", "csv"], "--ours is md or latex, not csv"),
+        ("data", ["mnst"], "unknown data set 'mnst'; did you mean mnist"),
+        ("report", ["--nothing"], "unrecognized arguments: --nothing"),
+    ],
+)
+def test_a_mistake_on_a_command_line_is_one_line(name, arguments, told, capsys):
+    command = importlib.import_module(f"t3cen.commands.{name}")
+    with pytest.raises(SystemExit) as ending:
+        command.main(arguments)
+    assert ending.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"t3cen {name}: {told}")
+    assert line.endswith(f"; t3cen {name} --help shows what it takes")
+
+
 def raising(error):
     def main(arguments):
         raise error
@@ -63,6 +84,15 @@ def test_what_ends_a_command_is_told_in_one_line(error, status, told, capsys):
         door.enter("data", raising(error))
     assert ending.value.code == status
     assert capsys.readouterr().err == told
+
+
+def test_a_name_that_conf_does_not_have_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["recommend", "--data", "mnistt"])
+    with pytest.raises(SystemExit) as ending:
+        door.enter("recommend", importlib.import_module("t3cen.commands.recommend").main)
+    assert ending.value.code == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("t3cen recommend: no data 'mnistt'; did you mean mnist")
 
 
 def test_a_mistake_of_ours_keeps_its_traceback():

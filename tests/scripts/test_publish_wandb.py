@@ -1,72 +1,70 @@
-"""Publishing to W&B, offline: what was written is read back from the run's file."""
+"""Publishing to W&B, offline: what was written is read back by wandb's own reader."""
 
 import json
-import struct
 import sys
 import time
 
 import pytest
 
 from t3cen.commands import publish as module
-
-BLOCK = 32768
-
-
-def records(path):
-    """The protocol buffers of an offline run: a LevelDB log (blocks of 32 KiB, records in fragments) after a 7-byte head."""
-    from wandb.proto.wandb_internal_pb2 import Record
-
-    content, at, parts = path.read_bytes(), 7, b""
-    assert content[:4] == b":W&B"
-    while at + 7 <= len(content):
-        if BLOCK - at % BLOCK < 7:
-            at += BLOCK - at % BLOCK
-            continue
-        _, length, kind = struct.unpack_from("<IHB", content, at)
-        parts += content[at + 7 : at + 7 + length]
-        at += 7 + length
-        if kind in (1, 4):
-            yield Record.FromString(parts)
-            parts = b""
+from t3cen.figures.plots import plots
 
 
-def values(items):
-    """Logged values by key; those of several fields as a dictionary."""
-    found = {}
-    for item in items:
-        key, *fields = item.nested_key or [item.key]
-        if fields:
-            found.setdefault(key, {})["/".join(fields)] = json.loads(item.value_json)
-        else:
-            found[key] = json.loads(item.value_json)
-    return found
-
-
-def test_tables_pages_and_bars_are_in_the_run_file(result_file, tmp_path, capsys):
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_tables_pages_and_bars_are_are_what_is_sent(result_file, tmp_path, capsys, sent):
     for seed in (1999, 2000, 2001):
         result_file("kutomadata_h4", seed, {"test": 690 + seed % 3})
         result_file("kutomadata_resnet18", seed, {"test": 800})
     assert module.main(["kutomadata", "--outputs", str(tmp_path)]) == 0
     assert "1 table published offline" in capsys.readouterr().out
-    [file] = tmp_path.glob("wandb/offline-run-*/*.wandb")
-    read = list(records(file))
-    [run] = [r.run for r in read if r.HasField("run")][:1]
-    assert (run.run_id, run.project, run.job_type) == ("t3cen-results-paper", "t3cen", "results")
-    assert set(run.tags) == {"paper", "kutomadata"}
-    config = {item.key: json.loads(item.value_json) for item in run.config.update}
-    assert "Error in %" in config["tables"]["kutomadata"][0]
-    logged = values(item for r in read if r.HasField("history") for item in r.history.item)
+    [(run_id, run)] = sent(tmp_path).items()
+    assert (run_id, run.told["project"], run.told["jobType"]) == ("t3cen-results-paper", "t3cen", "results")
+    assert set(run.told["tags"]) == {"paper", "kutomadata"}
+    assert "Error in %" in run.config["tables"]["kutomadata"][0]
+    logged = run.history[-1]
     table = logged["tables/kutomadata"]
     assert (table["_type"], table["nrows"], table["ncols"]) == ("table-file", 4, 24)
     assert logged["pages/kutomadata"]["_type"] == "html-file"
     assert logged["charts/kutomadata/Error"]["_type"] == "image-file"
     assert not [key for key in logged if " " in key]
-    saved = json.loads((file.parent / "files" / table["path"]).read_text())
+    saved = json.loads(run.files[table["path"]])
     rows = {(row[2], row[3]): dict(zip(saved["columns"], row, strict=True)) for row in saved["data"]}
     assert rows["ResNet18", "Error"]["mean"] == pytest.approx(20.0)
     assert rows["T³CEN-H4", "Error"]["paper_mean"] == 31.75
-    summary = values(item for r in read if r.HasField("summary") for item in r.summary.update)
-    assert summary["kutomadata/cells_compared"] == 2
+    assert run.summary["kutomadata/cells_compared"] == 2
+
+
+def figure(name, numbers):
+    return {"figure": name, "config": {"figure": {"_target_": f"t3cen.figures.{name}.draw"}}, "numbers": numbers}
+
+
+BETWEEN = figure("between_steps", {"runs": "n = 1", "hue": {"amounts": [-0.5, 0, 0.5], "step": 0.25, "H4": {"fold": [1, 0, 2]}}})
+MEASURED = {"h1": {"memory_mib": 10.0, "iterations_per_second": 2.0}, "h4": {"failed": "x"}}
+PROTOCOL = {"image_size": 32, "batch_size": 8}
+COST = figure("training_cost", {"protocol": PROTOCOL, "device": "cpu", "measured": {"T³CEN": MEASURED}})
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_curves_between_the_steps_and_the_cost_are_plots(tmp_path, sent, capsys):
+    (tmp_path / "figures").mkdir()
+    for content in (BETWEEN, COST, {"figure": "other", "numbers": {}}):
+        (tmp_path / "figures" / f"{content['figure']}.json").write_text(json.dumps(content))
+    assert module.main(["--outputs", str(tmp_path)]) == 0
+    assert "0 tables and 3 plots published offline; send it with: python scripts/sync_wandb.py" in capsys.readouterr().out
+    [run] = sent(tmp_path).values()
+    tables = {key: json.loads(run.files[value["path"]])["data"] for key, value in run.history[-1].items()
+              if isinstance(value, dict) and value.get("_type") == "table-file"}  # fmt: skip
+    assert tables["plots/between_steps/hue_table"] == [[-0.5, "H4", 1], [0, "H4", 0], [0.5, "H4", 2]]
+    assert tables["plots/training_cost/memory_mib/T³CEN_table"] == [["H1", 10.0]]
+    drawn = run.config["_wandb"]["visualize"]
+    assert {"plots/between_steps/hue", "plots/training_cost/iterations_per_second/T³CEN"} <= set(drawn)
+
+
+def test_a_damaged_figure_is_named_and_left_out(tmp_path, caplog):
+    (tmp_path / "a.json").write_text(json.dumps(BETWEEN))
+    (tmp_path / "b.json").write_text(json.dumps(COST)[:-9])
+    assert [plot.name for plot in plots(tmp_path)] == ["between_steps/hue"]
+    assert "b.json cannot be read" in caplog.text
 
 
 def test_a_chart_shows_the_spread_and_the_papers_value():

@@ -59,6 +59,60 @@ def test_golden(make_tables, outputs, form):
     assert printed == golden.read_text()
 
 
+def test_ours_alone_is_a_line_a_network_without_marks_of_agreement(make_tables, outputs):
+    _, out, _ = make_tables("hue_shift", "--ours", "--outputs", outputs)
+    lines = [line for line in out.splitlines() if line.startswith("|")]
+    assert lines[0] == "| Network | A/A | A/B | A/C | Param |"
+    assert lines[2] == "| ResNet44 | 0.00 (0.00) | 51.33 (1.60) | 29.90 (0.10) | 2.6M |"
+    assert not [line for line in lines if line.startswith("| CEConv")]  # never trained
+    assert not any(word in out for word in ("agrees", "differs", "paper", "<sup>", "n=", "†"))
+    assert out.rstrip().endswith("Error in %: mean (sample standard deviation) over 3 seeds.")
+    _, latex, _ = make_tables("hue_shift", "--ours", "--format", "latex", "--outputs", outputs)
+    assert r"ResNet44 & 0.00 (0.00) & 51.33 (1.60) & 29.90 (0.10) & 2.6M\\" in latex
+    assert "agrees" not in latex
+
+
+def test_ours_alone_names_the_network_that_was_trained_and_the_scale(make_tables, result_file, tmp_path):
+    result_file("shapes3d_hue_resnet44", 1999, {"A": 1000, "B": 500, "C": 700}, scale="laptop", parameters=176_012)
+    _, out, _ = make_tables("hue_shift", "--ours", "--scale", "laptop", "--outputs", tmp_path)
+    assert "| ResNet18 | 0.00 | 50.00 | 30.00 | 0.18M |" in out
+    assert "of one seed. Trained at scale laptop" in out
+    _, out, _ = make_tables("hue_shift", "--scale", "laptop", "--outputs", tmp_path)
+    assert "| ResNet44 (here ResNet18) | ours | 0.00 |" in out
+
+
+def test_n_is_told_once_and_where_it_differs(make_tables, outputs, result_file):
+    _, out, _ = make_tables("hue_shift", "--outputs", outputs)
+    assert "- n = 3 in every cell" in out
+    assert "n=" not in out
+    result_file("shapes3d_hue_ceconv3", 1999, {"A": 1000, "B": 900, "C": 900})
+    _, out, _ = make_tables("hue_shift", "--outputs", outputs)
+    assert "- n = 3 where a cell names no other" in out
+    assert out.count("n=1") == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("a.md", "### "), ("a.tex", "\\begin{table}"), ("a.csv", "table,"), ("a.html", "<!DOCTYPE")]
+)
+def test_a_file_is_of_the_format_that_its_name_says(make_tables, outputs, tmp_path, name, begins):
+    path = tmp_path / "new" / name
+    status, out, _ = make_tables("hue_shift", "--outputs", outputs, "--output", path)
+    assert (status, out) == (0, f"{path}: 1 table\n")
+    assert path.read_text().startswith(begins)
+
+
+def test_a_file_is_whole_or_absent(make_tables, outputs, tmp_path, monkeypatch):
+    with pytest.raises(SystemExit):
+        make_tables("hue_shift", "--outputs", outputs, "--output", tmp_path / "a.doc")
+    path = tmp_path / "a.md"
+    path.write_text("before")
+    monkeypatch.setattr("t3cen.training.files.os.replace", lambda *_: 1 / 0)
+    monkeypatch.setattr(Path, "replace", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make_tables("hue_shift", "--outputs", outputs, "--output", path)
+    assert path.read_text() == "before"
+
+
 def test_a_reduced_table_says_what_was_reduced(make_tables, result_file, tmp_path):
     result_file("shapes3d_hue_resnet44", 1999, {"A": 1000, "B": 500, "C": 700}, scale="laptop", source="rendered")
     _, out, _ = make_tables("hue_shift", "--scale", "laptop", "--outputs", tmp_path)
@@ -113,6 +167,7 @@ def test_all_prints_every_table(make_tables, tmp_path):
     ("arguments", "message"),
     [
         (("hue",), "no table 'hue'; did you mean hue_shift"),
+        (("huee",), "no table 'huee'; did you mean hue_shift"),
         (("hue_shift", "--outputs", "/nowhere"), "no results folder /nowhere"),
     ],
 )

@@ -1,5 +1,6 @@
 """The report is one page that needs nothing else, complete, and fits a phone."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,7 +10,8 @@ from html.parser import HTMLParser
 import pytest
 
 from t3cen.commands.report import main
-from t3cen.tables import curves
+from t3cen.tables import curves, scatter
+from t3cen.tables.report import FARTHEST
 
 VOID = {"meta", "img", "br", "line", "circle", "polyline"}
 PIXEL = bytes.fromhex(
@@ -50,7 +52,9 @@ def report(result_file, tmp_path, capsys):
     result_file("mnist_h5", 1999, {"in": 980, "shift": 950}, epochs=1)
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "coverage.png").write_bytes(PIXEL)
-    (tmp_path / "figures" / "coverage.json").write_text('{"command": "draw coverage"}')
+    about = {"command": "draw coverage", "commit": "a" * 40, "dirty": False, "data": {"mnist": {"source": "bundled"}},
+             "config": {"figure": {"caption": "Look at <the> bars."}}, "numbers": {"runs": "n = 3"}}  # fmt: skip
+    (tmp_path / "figures" / "coverage.json").write_text(json.dumps(about))
     assert main(["--outputs", str(tmp_path)]) == 0
     assert "7 results, 1 refused" in capsys.readouterr().out
     return tmp_path / "report.html"
@@ -75,10 +79,56 @@ def test_page_shows_tables_by_scale_curves_refusals_and_environment(report):
     page = report.read_text()
     assert page.index("Scale paper") < page.index("Scale laptop")
     assert "paper 51.25" in page
-    assert page.count('<figure class="card">') == 3 + 2  # T3CEN-H4 is in two ablations too
+    assert page.count('<figure class="card">') == 3 + 2 + 2  # T3CEN-H4 is in two ablations too; two scales against the paper
     assert "it is partial: 1 of 5 epochs" in page
     assert "&lt;cpu&gt;" in page
     assert "2.9 (6)" in page
+
+
+def test_page_begins_with_what_is_covered_of_the_paper_and_how_old_it_is(report):
+    page = report.read_text()
+    summary = page[page.index('id="summary"') : page.index("<nav>")]
+    assert re.search(r"Scale paper: <b>10 of \d+</b> numbers", summary)
+    assert "6 results, finished 2026-01-01; 0 of them by today&#39;s code" in summary
+    row = summary[summary.index("Generalization to hue shift") :].partition("</tr>")[0]
+    assert re.findall(r"<td>(.*?)</td>", row) == ["21", "9 files", "–"]
+    assert "Camelyon" not in summary.partition("No result yet")[0] or "1 files" in summary
+    assert "Ablation: learning rate" in summary.partition("No result yet")[2]  # named in the line, and nowhere else
+    assert page.count("Ablation: learning rate") == 1
+
+
+def test_page_shows_ours_against_the_papers_and_the_farthest_cells(report):
+    page = report.read_text()
+    svg = re.search(r'<svg class="scatter".*?</svg>', page, re.DOTALL)[0]
+    assert svg.count("<circle") == 10
+    assert "Generalization to hue shift · ResNet44 · A/B: ours 50.55, the paper&#39;s 51.25" in svg
+    assert 'class="equal"' in svg
+    farthest = page[page.index("Farthest from the paper") :].partition("</table>")[0]
+    differences = [abs(float(text)) for text in re.findall(r"<td>([+-][\d.]+)", farthest)]
+    assert len(differences) == FARTHEST
+    assert differences == sorted(differences, reverse=True)
+
+
+def test_equal_numbers_lie_on_the_line():
+    drawn = scatter.svg([scatter.Dot("a", 9.0, 9.0, 0.0, 1.0), scatter.Dot("b", 0.0, 36.0, 0.0, 0.0)])
+    points = [tuple(map(float, point)) for point in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn)]
+    line = dict(re.findall(r'(\w\d)="([\d.]+)"', re.search(r"<line [^>]*equal", drawn)[0]))
+    x1, y1, x2, y2 = (float(line[key]) for key in ("x1", "y1", "x2", "y2"))
+    off = [abs((y2 - y1) * (x - x1) - (x2 - x1) * (y - y1)) for x, y in points]
+    assert off[0] < 200 < off[1]
+
+
+def test_rows_without_ours_are_named_below_and_left_out(report):
+    page = report.read_text()
+    table = page[page.index('id="paper-hue_shift"') :].partition("</section>")[0]
+    assert '<th scope="row">CEConv-3</th>' not in table
+    assert re.search("Not here yet, and left out: .*CEConv-3", table)
+
+
+def test_figures_say_what_to_see_and_where_they_came_from(report):
+    figure = re.search(r'<figure class="drawing">.*?</figure>', report.read_text(), re.DOTALL)[0]
+    assert "Look at &lt;the&gt; bars." in figure
+    assert "<code>draw coverage</code>; pictures: mnist (bundled); n = 3; commit aaaaaaaaaa" in figure
 
 
 def test_sittings_join_and_the_later_one_counts(tmp_path):

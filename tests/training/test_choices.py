@@ -88,6 +88,30 @@ def test_the_other_loggers_are_asked_for(tmp_path, monkeypatch):
     assert len(file_loggers(tmp_path, compose_with(["data=mnist"]))) == 1
 
 
+def logged(folder, chosen):
+    made = job(folder, max_epochs=1)
+    made.config["logger"] = compose_with(["data=mnist", f"logger={chosen}"])["logger"]
+    run_here(made)
+    [csv] = folder.glob("csv/sitting_0/metrics.csv")
+    return csv.read_text()
+
+
+def test_a_run_with_the_csv_alone(tmp_path):
+    head = logged(tmp_path, "csv").splitlines()[0].split(",")
+    assert {"train/loss", "test/shift/error", "validation/validation/error"} <= set(head)
+    assert not list(tmp_path.glob("wandb/*"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_run_with_tensorboard(tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    logged(tmp_path, "tensorboard")
+    events = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert {"train/loss", "test/in/error", "test/shift/error"} <= set(events.Tags()["scalars"])
+    [error] = events.Scalars("test/shift/error")
+    assert error.value == pytest.approx(read(tmp_path / "result.json").tests["shift"]["error"])
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

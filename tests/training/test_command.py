@@ -13,7 +13,7 @@ from t3cen.experiments import register
 from t3cen.experiments.composition import compose_with
 from t3cen.project import conf_dir
 from t3cen.training.checks import check
-from t3cen.training.command import command_line, help_text
+from t3cen.training.command import command_line, help_text, options_first
 from t3cen.training.explain import explain
 
 MISTAKES = {
@@ -23,6 +23,7 @@ MISTAKES = {
     "optimizer=adamww": ["no optimizer 'adamww'", "did you mean adamw", "optimizer: adam, adamw, sgd"],
     "scheduler=linear": ["no scheduler 'linear'", "cosine, none, step"],
     "experiment=camelyon_s5": ["no experiment 'camelyon_s5'", "did you mean camelyon_s4", "--help lists them all"],
+    "sweep=foo": ["no sweep 'foo'", "sweep: ablation_color_space"],
     "sweep=hue": ["no sweep 'hue'", "did you mean hue_shift"],
     "sweep=training_cost": ["no sweep 'training_cost'", "sweep: ablation_color_space"],
     "outputs=a#b": ["outputs=a#b: '#' is read only between quotes", "\"outputs='a#b'\""],
@@ -123,6 +124,18 @@ def test_processes_that_slurm_started_for_a_run_of_one_are_told(monkeypatch):
     with pytest.raises(ValueError, match=r"started this run 4 times .* srun --ntasks=1, or set trainer.devices=4"):
         check(config)
     check(compose_with(["experiment=mnist_h4", "trainer.devices=4"]))
+
+
+def test_the_option_for_several_runs_may_stand_anywhere():
+    assert options_first(["experiment=mnist_h4", "-m", "seed=1,2"]) == ["-m", "experiment=mnist_h4", "seed=1,2"]
+    assert options_first(["seed=1", "--cfg", "job"]) == ["seed=1", "--cfg", "job"]
+
+
+def test_an_unknown_option_is_one_line(tmp_path):
+    done = train("--nothing", "experiment=mnist_h4", f"outputs={tmp_path}")
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line == "error: unrecognized arguments: --nothing; python train.py --help shows what it takes"
 
 
 def test_a_folder_that_cannot_be_written_is_told_with_the_key():

@@ -9,7 +9,7 @@ import sys
 import pytest
 from runs import job, run_here
 
-from t3cen.training.files import RunInProgress, only_writer, write_json, writer
+from t3cen.training.files import RunInProgress, only_writer, write_json, write_text, writer
 from t3cen.training.job import Child
 
 
@@ -97,3 +97,10 @@ def test_a_second_writer_is_refused_until_the_first_is_gone_however_it_went(tmp_
     assert writer(tmp_path) is None
     with only_writer(tmp_path):
         assert writer(tmp_path) is not None
+
+
+def test_what_cannot_be_written_is_named_not_its_draft(tmp_path):
+    path = tmp_path / "nowhere" / "a.md"
+    with pytest.raises(OSError, match="No such file") as caught:
+        write_text(path, "text")
+    assert caught.value.filename == str(path)

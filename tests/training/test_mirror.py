@@ -1,6 +1,5 @@
 """Weights & Biases mirrors a run and never changes it, however it fails."""
 
-import struct
 import sys
 import threading
 import time
@@ -28,26 +27,17 @@ def mirrored(folder, mode="offline"):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_the_offline_file_holds_the_run_and_the_result_is_the_same(plain, tmp_path):
+def test_an_offline_run_is_whole_when_it_is_sent_and_its_result_is_the_same(plain, tmp_path, sent):
     assert_equal(mirrored(tmp_path), plain)
-    [path] = tmp_path.glob("wandb/offline-run-*/run-*.wandb")
-    config, history, summary, runs = {}, [], {}, []
-    for record in records(path):
-        runs += [record.run] if record.HasField("run") else []
-        config |= {item.key or item.nested_key[0]: item.value_json for item in record.run.config.update}
-        config |= {item.key or item.nested_key[0]: item.value_json for item in record.config.update}
-        history += (
-            [{item.key or item.nested_key[0]: item.value_json for item in record.history.item}] if record.history.item else []
-        )
-        summary |= {item.key or item.nested_key[0]: item.value_json for item in record.summary.update}
-    assert config["name"] == '"mnist_h4"'
-    assert "fingerprint" in config["provenance"]
-    assert sum("train/loss" in entry for entry in history) == 1
-    assert sum("test/shift/error" in entry for entry in history) == 1
-    assert "wall_seconds" in summary
-    assert not [key for key in summary if key.count("/") == 1 and key.startswith("test/")]  # each metric once
-    assert runs[0].run_id == (tmp_path / "wandb" / "run_id").read_text()
-    assert {"smoke", "bundled", "mnist_degradation"} <= set(runs[0].tags)
+    [(run_id, run)] = sent(tmp_path).items()
+    assert run_id == (tmp_path / "wandb" / "run_id").read_text()
+    assert (run.told["project"], run.told.get("entity")) == ("t3cen", "me")
+    assert {"smoke", "bundled", "mnist_degradation"} <= set(run.told["tags"])
+    assert (run.config["name"], run.config["provenance"]["config_hash"]) == ("mnist_h4", run.config["provenance"]["config_hash"])
+    metrics = [key for line in run.history for key in line if not key.startswith("_")]
+    assert metrics.count("test/shift/error") == 1
+    assert {"train/loss", "test/in/error", "test/shift/error", "wall_seconds", "step_seconds"} <= set(run.summary)
+    assert not [key for key in run.summary if " " in key or (key.startswith("test/") and key.count("/") == 1)]  # each metric once
 
 
 def named(folder, monkeypatch, outputs, **changes):
@@ -80,25 +70,6 @@ def test_without_wandb_the_run_goes_on(plain, tmp_path, monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "wandb", None)
     assert_equal(mirrored(tmp_path), plain)
     assert caplog.text.count("Weights & Biases could not begin") == 1
-
-
-def records(path):
-    """The records of an offline file: LevelDB's log format after a header of 7 bytes, protocol buffers within."""
-    from wandb.proto.wandb_internal_pb2 import Record
-
-    data, at, whole = path.read_bytes(), 7, b""
-    while at + 7 <= len(data):
-        if 32768 - at % 32768 < 7:  # the rest of a block is too short for a chunk
-            at += 32768 - at % 32768
-            continue
-        _, length, kind = struct.unpack("<IHB", data[at : at + 7])
-        whole += data[at + 7 : at + 7 + length]
-        at += 7 + length
-        if kind in (1, 4):  # all of a record, or its last chunk
-            record = Record()
-            record.ParseFromString(whole)
-            whole = b""
-            yield record
 
 
 class Broken:

@@ -1,0 +1,158 @@
+"""Write the screens of docs/running.md anew: what a person sees, by running it.
+
+    python scripts/screens.py           all of them; some minutes, in a temporary folder
+    python scripts/screens.py sweep     one of them
+    python scripts/screens.py --check   only say which have another form than the page has; exit status 1 if any
+
+A screen is an indented block below `<!-- screen: NAME -->`. Numbers, times and folders may differ; words may not.
+"""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+from collections.abc import Callable
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+PAGE = PROJECT / "docs" / "running.md"
+MARK = re.compile(r"(<!-- screen: (\w+) -->\n)((?:    .*\n|\n(?=    ))+)")
+WIDTH = 110
+LINES = 24
+"""Of a longer screen the middle is left out."""
+
+RUN = ["experiment=mnist_h4", "scale=laptop", "seed=3", "trainer.max_epochs=2"]
+SIX = ["-m", "experiment=mnist_h4,mnist_z2cnn", "seed=1999,2000,2001", "scale=smoke"]
+FAILING = [*SIX, "data.source=files", "data_root=nowhere"]
+MISTAKES = (
+    ["experiment=mnist_h4", "lr=0.003"],
+    ["experiment=mnist_h4", "seed=abc"],
+    ["experiment=mnist_h4", "outputs=/tmp/R&D"],
+    ["sweep=hue"],
+)
+
+
+def on_terminal(command: list[str], folder: Path) -> str:
+    """What a terminal shows at the end of a command; of a line that was drawn again and again, the last drawing."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (50, WIDTH))
+    child = subprocess.Popen(command, cwd=folder, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(ours, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+    child.wait()
+    os.close(ours)
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode(errors="replace").replace("\r\n", "\n"))
+    lines = [next((part for part in reversed(line.split("\r")) if part.strip()), "").rstrip() for line in drawn.split("\n")]
+    return "\n".join(line for line in lines if line)
+
+
+def in_file(command: list[str], folder: Path) -> str:
+    """What a file gets."""
+    pipe = subprocess.PIPE
+    done = subprocess.run(command, cwd=folder, env=environment(), stdout=pipe, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.stdout.strip()
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(PROJECT), "COLUMNS": str(WIDTH), "WANDB_MODE": "offline"}
+
+
+def train(arguments: list[str], folder: Path, seen: Callable[[list[str], Path], str]) -> str:
+    """The command line and what came of it, with folders as they are in a checkout."""
+    said = seen([sys.executable, str(PROJECT / "train.py"), *arguments, "logger=csv"], folder).replace(f"{folder.resolve()}/", "")
+    typed = " ".join(f"'{word}'" if re.search(r"[&#~]", word) else word for word in arguments)
+    return f"$ python train.py {typed}{' > log' if seen is in_file else ''}\n{_shortened(said)}"
+
+
+def _shortened(text: str) -> str:
+    lines = text.splitlines()
+    if len(lines) > LINES:
+        lines = [*lines[: LINES // 2], "...", *lines[-LINES // 2 :]]
+    return "\n".join(lines)
+
+
+def download(folder: Path) -> str:
+    """A file of this machine's own server, sent slowly enough to be seen."""
+    (folder / "served").mkdir()
+    (folder / "served" / "digits.zip").write_bytes(os.urandom(30 << 20))
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments, directory=str(folder / "served"))  # type: ignore[arg-type]
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        remote = f"Remote(['http://127.0.0.1:{server.server_port}/digits.zip'], size={30 << 20})"
+        code = f"from pathlib import Path; from t3cen.data.download import *; fetch({remote}, Path('digits.zip'))"
+        said = on_terminal([sys.executable, "-c", code], folder)
+        server.shutdown()
+    return said
+
+
+SCREENS: dict[str, Callable[[Path], str]] = {
+    "run": lambda folder: train(RUN, folder, on_terminal),
+    "sweep": lambda folder: train(SIX, folder, in_file),
+    "failing": lambda folder: train(FAILING, folder, in_file),
+    "mistakes": lambda folder: "\n".join(train(line, folder, in_file).replace(" > log", "") for line in MISTAKES),
+    "download": download,
+}
+
+
+def form(screen: str) -> list[str]:
+    """The words of a screen, without numbers, times, bars, spaces and whatever lies between two of them."""
+    lines = (re.sub(r"[\d.,:?]+|[█▏▎▍▌▋▊▉─-╿]+|\s+|[kMG]?B/s|s/run|run/s|s/it|it/s", " ", line) for line in screen.splitlines())
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def alike(page: str, now: str) -> bool:
+    """Whether a screen has the form that the page shows; `...` on the page, in a line or for lines, stands for anything."""
+    parts = [re.escape("\n".join(form(part))) for part in page.split("...")]
+    return re.fullmatch(r"\s*.*?\s*".join(parts), "\n".join(form(now)), re.DOTALL) is not None
+
+
+def on_page(text: str) -> dict[str, str]:
+    """The screens of a page by name."""
+    return {match[2]: "\n".join(line[4:] for line in match[3].rstrip().splitlines()) for match in MARK.finditer(text)}
+
+
+def made(name: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        return SCREENS[name](Path(folder))
+
+
+def main(arguments: list[str]) -> int:
+    text = PAGE.read_text(encoding="utf-8")
+    shown = on_page(text)
+    if set(shown) != set(SCREENS):
+        sys.exit(f"{PAGE.name} has the screens {', '.join(shown)}; this script makes {', '.join(SCREENS)}")
+    now = {name: made(name) for name in SCREENS if name in arguments or set(SCREENS).isdisjoint(arguments)}
+    if "--check" in arguments:
+        other = [name for name in now if not alike(shown[name], now[name])]
+        print(f"of another form than on the page: {', '.join(other)}" if other else "the page shows what is seen")
+        return 1 if other else 0
+
+    def indented(match: re.Match[str]) -> str:
+        if match[2] not in now:
+            return match[0]
+        lines = (f"    {line}".rstrip() for line in now[match[2]].splitlines())
+        return match[1] + "\n".join(lines) + "\n"
+
+    PAGE.write_text(MARK.sub(indented, PAGE.read_text(encoding="utf-8")), encoding="utf-8")  # it took minutes
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
