@@ -100,7 +100,7 @@ class TestStepJitter:
 
     def test_within_half_a_step_and_only_in_active_coordinates(self):
         before = rgb_to_hsl(self.images)
-        after = rgb_to_hsl(shifts.step_jitter(self.images, ColorGroup(hue=4), get_cover("triangle"), generator(0)))
+        after = rgb_to_hsl(shifts.step_jitter(self.images, ColorGroup(hue=4), "triangle", generator(0)))
         moved = torch.remainder(after[:, 0] - before[:, 0] + 0.5, 1) - 0.5
         defined = before[:, 1] > 0.05
         assert moved[defined].abs().max() <= 1 / 8 + 1e-4
