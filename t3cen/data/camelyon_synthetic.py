@@ -29,7 +29,7 @@ class Staining(NamedTuple):
 
 HOSPITALS = (
     Staining(-0.03, 0.03, 0.00),
-    Staining(0.20, 0.60, 0.01),
+    Staining(0.50, 0.70, 0.01),
     Staining(0.05, 0.25, -0.01),
     Staining(0.03, 0.09, 0.01),
     Staining(-0.09, -0.03, -0.01),

@@ -137,9 +137,9 @@ def step_jitter(rgb: Tensor, group: ColorGroup, cover: str, generator: torch.Gen
     coordinates = list(rgb_to_hsl(rgb).unbind(-3))
     if group.orders[0] > 1:
         coordinates[0] = coordinates[0] + turns[0] / group.orders[0]
-    for axis, cover in enumerate(get_covers(cover), start=1):
+    for axis, of_axis in enumerate(get_covers(cover), start=1):
         if group.orders[axis] > 1:
-            coordinates[axis] = cover.project(cover.lift(coordinates[axis]) + turns[axis] / group.orders[axis])
+            coordinates[axis] = of_axis.project(of_axis.lift(coordinates[axis]) + turns[axis] / group.orders[axis])
     return hsl_to_rgb(torch.stack(coordinates, -3))
 
 

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from t3cen.color import rgb_to_hsl
-from t3cen.covers import get_cover
 from t3cen.data import shifts
 from t3cen.data.randomness import generator
 from t3cen.groups import ColorGroup
