@@ -10,7 +10,7 @@ from t3cen.data.kutomadata_synthetic import HUES, tomato
 
 
 def fruit(label, index):
-    """Hue of the fruit in turns from -.5, its share of the picture, and the largest saturation of the corners, where no fruit is."""
+    """Hue of the fruit in turns from -.5, its share of the picture, and the largest saturation of the fruitless corners."""
     hue, saturation, _ = rgb_to_hsl(torch.from_numpy(tomato(label, index, 48, 0)).float() / 255)
     on_fruit = saturation > 0.3
     return float(((hue[on_fruit] + 0.5) % 1 - 0.5).median()), float(on_fruit.float().mean()), float(saturation[::47, ::47].max())
