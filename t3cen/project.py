@@ -17,6 +17,7 @@ SCRIPTS = {
     "tables": "scripts/make_tables.py",
     "figures": "scripts/make_figures.py",
     "report": "scripts/make_report.py",
+    "reproduce": "scripts/reproduce.py",
     "data": "scripts/prepare_data.py",
     "deepaugment": "scripts/generate_deepaugment.py",
     "recommend": "scripts/recommend_order.py",
