@@ -15,6 +15,7 @@ SCRIPTS = {
     "eval": "scripts/evaluate.py",
     "status": "scripts/status.py",
     "tables": "scripts/make_tables.py",
+    "claims": "scripts/claims.py",
     "figures": "scripts/make_figures.py",
     "report": "scripts/make_report.py",
     "reproduce": "scripts/reproduce.py",

@@ -59,6 +59,10 @@ def draw(
             for shift in SHIFTS
             for row, mean in (("angles", "mean_on_angles"), ("image", "mean_through_image"))
         }
+        | {
+            f"falls/angles/{family}": numbers[family]["printed"]["angles"][0] - numbers[family]["printed"]["angles"][-1]
+            for family in PUBLISHED
+        }
     }
     return _figure(numbers), numbers
 
