@@ -74,9 +74,8 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     else:
         verdict = IN_PART if right else NOT_SEEN
     numbers = [f"{name}: {_shown(found)}" for name, found in (("paper", printed), ("here", ours)) if found]
-    return Judged(
-        claim, verdict, ". ".join([*numbers, claim.note]).strip(". "), tuple(dict.fromkeys(_commands(claim, bool(ours))))
-    )
+    told = ". ".join([*numbers, claim.note]).strip(". ")
+    return Judged(claim, verdict, told, tuple(dict.fromkeys(_commands(claim, bool(ours)))))
 
 
 def _shown(found: list[Found]) -> str:
@@ -100,8 +99,8 @@ def render(judged: list[Judged], scale: str) -> str:
     head = [
         "# The paper's claims, one by one",
         "",
-        f"`{command('claims')} > docs/claims.md` writes this page from `conf/claims.yaml`, the printed numbers (`conf/table`) and the",
-        f"committed results ([results](results/README.md), scale {scale}). A test writes it again and compares.",
+        f"`{command('claims')} > docs/claims.md` writes this page from `conf/claims.yaml`, the printed numbers (`conf/table`)",
+        f"and the committed results ([results](results/README.md), scale {scale}). A test writes it again and compares.",
         "",
         "| verdict | claims | what it means |",
         "|---|---:|---|",
@@ -111,9 +110,9 @@ def render(judged: list[Judged], scale: str) -> str:
         f"| {NOT_SEEN} | {counts[NOT_SEEN]} | in no comparison here |",
         f"| {UNTESTABLE} | {counts[UNTESTABLE]} | nothing here can test it |",
         "",
-        "Of two networks trained here one is better where every seed of it is better than every seed of the other. What is trained",
-        "here is small and short, on made pictures but for digits: it can show that a claim holds there, not that it fails in the",
-        "paper's experiments.",
+        "Of two networks trained here one is better where every seed of it is better than every seed of the other. What is",
+        "trained here is small and short, on made pictures but for digits: it can show that a claim holds there, not that it",
+        "fails in the paper's experiments.",
         "",
         "| | claim | where | verdict | numbers | command |",
         "|---:|---|---|---|---|---|",
