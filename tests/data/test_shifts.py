@@ -116,7 +116,7 @@ class TestStepJitter:
         assert (after - before)[inside].abs().max() <= 1 / order + 1e-5
         assert (after - before)[inside].abs().max() > 0.8 / order
 
-    @pytest.mark.parametrize("cover", ["triangle", "sine", "half_sine"])
+    @pytest.mark.parametrize("cover", ["triangle", "sine", "half_sine", "sine+half_sine"])
     def test_covers_and_reproducibility(self, cover):
         group = ColorGroup(3, 4, 5)
         first = shifts.step_jitter(self.images, group, cover, generator(2))
