@@ -80,7 +80,8 @@ def _figure(numbers: dict[str, Any]) -> Figure:
     axes.semilogy(orders, own["angles"], **NETWORKS["t3cen"])
     for order, error, share in zip(orders, own["image"], own["sheet_changes"], strict=True):
         if error > 0:
-            axes.annotate(percent(share), (order, error), (0, -10), textcoords="offset points", ha="center", va="top", color=BLUE)
+            side = "right" if order == orders[-1] else "center"  # at the end of the line stands its label
+            axes.annotate(percent(share), (order, error), (0, -10), textcoords="offset points", ha=side, va="top", color=BLUE)
     # Labels stand at the ends of their lines, so that nobody has to look up a legend.
     ends = (
         (f"LCER, 1/(M−1)\nmean {scientific(lcer['printed']['mean_on_angles'])} (paper 0.445)", lcer["printed"]["angles"], BLACK),
