@@ -23,9 +23,9 @@ from t3cen.results.cells import Cells, Statistic, statistic
 
 @dataclass(frozen=True)
 class Found:
-    """One comparison: whether it is as claimed, and the numbers."""
+    """One comparison: whether it is as claimed, None where one seed cannot tell, and the numbers."""
 
-    holds: bool
+    holds: bool | None
     numbers: str
 
 
@@ -84,7 +84,7 @@ def _compared(what: Mapping[str, Any], evidence: Evidence | None) -> Iterator[Fo
             rivals = second if what.get("each") else [min(second, key=lambda found: found[1].mean * sign)]
             best = min(first, key=lambda found: found[1].mean * sign)
             for rival in rivals:
-                yield _judge(best, rival, sign, what.get("par"), _place(section, column))
+                yield _judge(best, rival, sign, what.get("par"), _place(section, column), printed=evidence is None)
 
 
 def _named(row: Row, wanted: Sequence[str] | None, *, own: bool) -> bool:
@@ -111,12 +111,17 @@ def _values(
     return found
 
 
-def _judge(first: tuple[str, Statistic], rival: tuple[str, Statistic], sign: int, par: float | None, place: str) -> Found:
+def _judge(
+    first: tuple[str, Statistic], rival: tuple[str, Statistic], sign: int, par: float | None, place: str, *, printed: bool
+) -> Found:
     (name, one), (other, two) = first, rival
+    holds: bool | None
     if par is not None:
         holds = sign * (one.mean - two.mean) <= par
-    elif one.n == two.n == 1:
+    elif printed:
         holds = sign * one.mean < sign * two.mean
+    elif min(one.n, two.n) == 1:
+        holds = None
     else:
         holds = max(sign * value for value in one.values) < min(sign * value for value in two.values)
     return Found(holds, f"{place}{name} {_told(one)}, {other} {_told(two)}")

@@ -67,7 +67,7 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     wrong, right = [f for f in printed if not f.holds], [f for f in ours if f.holds]
     if wrong:
         verdict = CONTRADICTED
-    elif not ours:
+    elif all(f.holds is None for f in ours):
         verdict = UNTESTABLE
     elif len(right) == len(ours):
         verdict = HOLDS
@@ -79,8 +79,8 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
 
 
 def _shown(found: list[Found]) -> str:
-    ordered = sorted(found, key=lambda one: one.holds)
-    count = "" if len(found) == 1 else f"{sum(one.holds for one in found)} of {len(found)} as claimed; "
+    ordered = sorted(found, key=lambda one: bool(one.holds))
+    count = "" if len(found) == 1 else f"{sum(bool(one.holds) for one in found)} of {len(found)} as claimed; "
     left = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return count + "; ".join(one.numbers for one in ordered[:SHOWN]) + left
 
@@ -110,9 +110,9 @@ def render(judged: list[Judged], scale: str) -> str:
         f"| {NOT_SEEN} | {counts[NOT_SEEN]} | in no comparison here |",
         f"| {UNTESTABLE} | {counts[UNTESTABLE]} | nothing here can test it |",
         "",
-        "Of two networks trained here one is better where every seed of it is better than every seed of the other. What is",
-        "trained here is small and short, on made pictures but for digits: it can show that a claim holds there, not that it",
-        "fails in the paper's experiments.",
+        "Of two networks trained here one is better where every seed of it is better than every seed of the other; one seed",
+        "tells nothing. What is trained here is small and short, on made pictures but for digits: it can show that a claim",
+        "holds there, not that it fails in the paper's experiments.",
         "",
         "| | claim | where | verdict | numbers | command |",
         "|---:|---|---|---|---|---|",

@@ -41,6 +41,13 @@ def test_verdicts(evidence, paper, here, h4, verdict):
     assert ("make reproduce TABLE=kutomadata" in judged.commands) == bool(here)
 
 
+def test_one_seed_tells_nothing(tmp_path, result_file):
+    result_file("kutomadata_resnet18", 1999, {"test": 980}, scale="laptop", source="synthetic")
+    result_file("kutomadata_h4", 1999, {"test": 700}, scale="laptop", source="synthetic")
+    alone = Evidence(Cells(load(tmp_path), "laptop"), tmp_path)
+    assert judge(Claim("a claim", "somewhere", (TABLE,), (TABLE,)), alone).verdict == UNTESTABLE
+
+
 def test_without_records_nothing_is_tested(tmp_path):
     (tmp_path / "laptop").mkdir()
     nothing = Evidence(Cells(load(tmp_path), "laptop"), tmp_path)
