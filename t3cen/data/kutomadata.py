@@ -53,7 +53,7 @@ class KUTomaData(LargeNatural):
     name = "kutomadata"
     class_names = ("ripe", "unripe")
     sources = ("files", "synthetic")
-    sized_sources = ("files", "synthetic")
+    sized_sources = ("files", "synthetic")  # type: ignore[assignment]  # the base class has one, and its length as a type
     test_names = ("test",)
     training_images = 700
     recipes = (Recipe("kutomadata", BY_HAND, fake),)

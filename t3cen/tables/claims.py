@@ -46,12 +46,12 @@ def read(path: Path | None = None) -> list[Claim]:
     Raises:
         ValueError: an entry with another key.
     """
-    entries = yaml.safe_load((path or conf_dir() / "claims.yaml").read_text(encoding="utf-8"))
+    entries: list[dict[str, Any]] = yaml.safe_load((path or conf_dir() / "claims.yaml").read_text(encoding="utf-8"))
+    fixed: list[dict[str, Any]] = [
+        {key: tuple(value) if isinstance(value, list) else value for key, value in one.items()} for one in entries
+    ]
     try:
-        return [
-            Claim(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
-            for entry in entries
-        ]
+        return [Claim(**one) for one in fixed]
     except TypeError as error:
         raise ValueError(f"conf/claims.yaml: {error}") from error
 
