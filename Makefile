@@ -54,6 +54,13 @@ tables: $(READY) ## our numbers beside the paper's, from outputs/ (SCALE=laptop 
 figures: $(READY) ## every figure, into outputs/figures; trains the runs they need first (hours)
 	@$(RUN) scripts/make_figures.py all
 
+# Of reproduce: a table of conf/table, at scale laptop unless SCALE is given on the command line.
+TABLE ?= kutomadata
+.PHONY: reproduce
+reproduce: SCALE = laptop
+reproduce: $(READY) ## TABLE=hue_shift made again from nothing, beside the committed one (docs/reproduce.md); goes on where it stopped
+	@$(RUN) scripts/reproduce.py $(TABLE) --scale $(SCALE)
+
 report: $(READY) ## one self-contained page: tables, figures, provenance
 	@$(RUN) scripts/make_report.py
 

@@ -90,3 +90,16 @@ def get_cover(name: str) -> Cover:
     if name not in COVERS:
         raise ValueError(f"unknown cover {name!r}; choose from {', '.join(COVERS)}")
     return COVERS[name]
+
+
+def get_covers(name: str) -> tuple[Cover, Cover]:
+    """The covers of saturation and of luminance: one name for both, or two, `"sine+half_sine"` as the paper prints them.
+
+    Raises:
+        ValueError: there is no such cover, or there are more than two names.
+    """
+    names = name.split("+")
+    if len(names) > 2:
+        raise ValueError(f"a cover for saturation and one for luminance, such as 'sine+half_sine': 2 names at most, got {name!r}")
+    saturation, luminance = get_cover(names[0]), get_cover(names[-1])
+    return saturation, luminance

@@ -69,7 +69,18 @@ def statements(cover: str, points: int = 4000) -> list[Statement]:
             int(counts.argmax()) == ORDER,
             f"best for {counts[ORDER].item() / len(values):.0%} of inputs",
         ),
+        _most_frequent("the same, the pieces normalised", values, cover, "normalized"),
+        _most_frequent("the same, with the two end pieces", values, cover, "all"),
     ]
+
+
+def _most_frequent(text: str, values: Tensor, cover: str, pieces: str) -> Statement:
+    best = best_orders(entropy_density(values, ORDERS, cover, pieces), ORDERS)
+    counts = torch.bincount(best, minlength=ORDERS[-1] + 1)
+    first = int(counts.argmax())
+    return Statement(
+        f"order 4 for most inputs: {text}", first == ORDER, f"order {first} is, for {counts[first].item() / len(values):.0%}"
+    )
 
 
 def _maxima(text: str, values: Tensor, cover: str, pieces: str) -> Statement:

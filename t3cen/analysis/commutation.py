@@ -64,7 +64,13 @@ def translate(group: CyclicProduct) -> Action:
 
 
 def commutation_error(
-    lifting: Lifting, function: Function, rgb: Tensor, element: Sequence[float], *, translated: bool = False
+    lifting: Lifting,
+    function: Function,
+    rgb: Tensor,
+    element: Sequence[float],
+    *,
+    moved: Sequence[float] | None = None,
+    translated: bool = False,
 ) -> Commutation:
     """Compare `function(lift(a x))` with `a function(lift(x))` for one shift `a`.
 
@@ -73,6 +79,7 @@ def commutation_error(
         function: from a lifted image `(B, G, 3, H, W)` to features `(B, G, ...)`, for instance `network.trunk`.
         rgb: `(B, 3, H, W)`, RGB in [0, 1].
         element: the shift, in steps of the lifting's group, of either sign.
+        moved: how far the image is shifted where that is not `element`, in steps too, fractions allowed.
         translated: the group acts on features by translation with zeros (LCER), not cyclically.
 
     Source: paper, "Equivariance Error".
@@ -80,6 +87,9 @@ def commutation_error(
     group = lifting.group
     act_output = translate(group) if translated else group.act
     angles = lifting.encode(rgb)
+
+    def shift(given: Tensor, asked: Sequence[float]) -> Tensor:
+        return lifting.act(given, asked if moved is None else moved)
 
     def on_angles(given: Tensor) -> Tensor:
         return function(lifting.lift(given))
@@ -89,13 +99,13 @@ def commutation_error(
 
     # Images enter both sides as the angles they encode to, so the two protocols differ in nothing but the passage.
     def error(f: Function) -> float:
-        return equivariance_error(f, group, angles, act_input=lifting.act, act_output=act_output, elements=[element]).worst
+        return equivariance_error(f, group, angles, act_input=shift, act_output=act_output, elements=[element]).worst
 
     return Commutation(
         angles=error(on_angles),
         image=error(on_image),
-        sheet_changes=lifting.sheet_changes(angles, element),
-        hue_losses=lifting.hue_losses(angles, element),
+        sheet_changes=lifting.sheet_changes(angles, element if moved is None else moved),
+        hue_losses=lifting.hue_losses(angles, element if moved is None else moved),
     )
 
 

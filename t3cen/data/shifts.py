@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from t3cen.color import hsl_to_rgb, rgb_to_hsl
-from t3cen.covers import Cover, get_cover
+from t3cen.covers import get_cover, get_covers
 from t3cen.data.randomness import integer, uniform
 from t3cen.groups import ColorGroup
 
@@ -115,7 +115,7 @@ class Multiples:
         return shift(image, hue, saturation, luminance, self.mode)
 
 
-def step_jitter(rgb: Tensor, group: ColorGroup, cover: Cover | str, generator: torch.Generator) -> Tensor:
+def step_jitter(rgb: Tensor, group: ColorGroup, cover: str, generator: torch.Generator) -> Tensor:
     """Shift training images by up to half a step of the group, so that shifts between the steps are seen too.
 
     Every image gets its own uniform shift in each coordinate whose order exceeds 1: within +-1/(2N) turns of hue, or of
@@ -125,7 +125,7 @@ def step_jitter(rgb: Tensor, group: ColorGroup, cover: Cover | str, generator: t
     Args:
         rgb: `(B, 3, H, W)`, RGB in [0, 1].
         group: the orders of hue, saturation and luminance.
-        cover: the network's cover, or its name.
+        cover: the name of the network's cover, or covers.
         generator: on any device.
 
     Returns:
@@ -133,14 +133,13 @@ def step_jitter(rgb: Tensor, group: ColorGroup, cover: Cover | str, generator: t
     """
     if group.order == 1:
         return rgb
-    cover = get_cover(cover) if isinstance(cover, str) else cover
     turns = _half_steps(rgb, generator)
     coordinates = list(rgb_to_hsl(rgb).unbind(-3))
     if group.orders[0] > 1:
         coordinates[0] = coordinates[0] + turns[0] / group.orders[0]
-    for axis in (1, 2):
+    for axis, of_axis in enumerate(get_covers(cover), start=1):
         if group.orders[axis] > 1:
-            coordinates[axis] = cover.project(cover.lift(coordinates[axis]) + turns[axis] / group.orders[axis])
+            coordinates[axis] = of_axis.project(of_axis.lift(coordinates[axis]) + turns[axis] / group.orders[axis])
     return hsl_to_rgb(torch.stack(coordinates, -3))
 
 

@@ -72,7 +72,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the paper, or one of our own (`source: own`)."""
+    """One table of the paper, or one of our own (`source: own`). `made_by` are the commands that measure one."""
 
     name: str
     title: str
@@ -86,6 +86,7 @@ class Table:
     unit: str = ""
     transposed: bool = False
     notes: tuple[str, ...] = ()
+    made_by: tuple[str, ...] = ()
 
     def cells(self) -> Iterator[tuple[Section, Row, Column, str | None]]:
         """Every cell with what the paper prints in it, or None."""
@@ -125,7 +126,7 @@ def parse(name: str, text: str) -> Table:
     entries = raw.get("sections") or [{"title": "", "rows": raw.get("rows", [])}]
     sections = tuple(_section(entry, shared, where) for entry in entries)
     head = {key: value for key, value in raw.items() if key not in ("columns", "rows", "sections")}
-    lists = {key: tuple(head.get(key, ())) for key in ("seeds", "notes")}
+    lists = {key: tuple(head.get(key, ())) for key in ("seeds", "notes", "made_by")}
     table = _build(Table, head, where, name=name, sections=sections, **lists)
     _check(table, where)
     return table

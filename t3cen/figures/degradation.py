@@ -1,4 +1,4 @@
-"""Error and width against the order of the hue group on hue-shift MNIST (paper, fig. HTCNN_LiftingDegradation)."""
+"""Accuracy and width against the order of the hue group on hue-shift MNIST (paper, fig. HTCNN_LiftingDegradation)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BASE_WIDTH = 20  # Z2CNN's
 def draw(
     runs: Runs, orders: Sequence[int] = tuple(range(1, 21)), seeds: Sequence[int] = (1999, 2000, 2001)
 ) -> tuple[Figure, dict[str, Any]]:
-    """At the left the error with its spread over seeds, at the right the channels of the last feature map.
+    """At the left the accuracy with its spread over seeds, at the right the channels of the last feature map.
 
     Args:
         runs: where the runs of the table `mnist_degradation` are found or trained.
@@ -30,18 +30,18 @@ def draw(
     """
     names = {order: "mnist_z2cnn" if order == 1 else f"mnist_h{order}" for order in orders}
     found = runs.get(list(names.values()), seeds)
-    errors = {order: [_error(record) for record in found[name]] for order, name in names.items()}
-    means = {order: fmean(values) for order, values in errors.items()}
+    accuracies = {order: [_accuracy(record) for record in found[name]] for order, name in names.items()}
+    means = {order: fmean(values) for order, values in accuracies.items()}
     channels = {order: fixed_parameters([BASE_WIDTH], order)[0] for order in orders}
     published = {order: float(cell) for order, cell in _published().items() if order in orders}
     first = next(iter(found.values()))[0]
     numbers: dict[str, Any] = {
-        "error_percent": {str(order): values for order, values in errors.items()},
+        "accuracy_percent": {str(order): values for order, values in accuracies.items()},
         "mean": {str(order): mean for order, mean in means.items()},
-        "sd": {str(order): stdev(values) if len(values) > 1 else None for order, values in errors.items()},
-        "lowest_at_order": min(means, key=lambda order: means[order]),
+        "sd": {str(order): stdev(values) if len(values) > 1 else None for order, values in accuracies.items()},
+        "highest_at_order": max(means, key=lambda order: means[order]),
         "channels": {str(order): count for order, count in channels.items()},
-        "published_error": {str(order): value for order, value in published.items()},
+        "published_accuracy": {str(order): value for order, value in published.items()},
         "runs": runs.caption(seeds, first.source),
     }
     figure = canvas(13, 5)
@@ -49,13 +49,13 @@ def draw(
     places = list(orders)
     spread = [numbers["sd"][str(order)] or 0 for order in orders]
     left.errorbar(places, [means[o] for o in orders], spread, color=BLUE, marker="o", capsize=4, label="ours")
-    lowest = numbers["lowest_at_order"]
-    left.plot(lowest, means[lowest], "o", markersize=16, markerfacecolor="none", color=RED, markeredgewidth=2, label="lowest")
+    highest = numbers["highest_at_order"]
+    left.plot(highest, means[highest], "o", markersize=16, markerfacecolor="none", color=RED, markeredgewidth=2, label="highest")
     if published:
         left.plot(list(published), list(published.values()), "D", color=BLACK, label="printed in the paper")
     left.set_xlabel("order of the hue group")
-    left.set_ylabel("error on unseen hues (%)")
-    left.set_ylim(bottom=0)
+    left.set_ylabel("accuracy on unseen hues (%)")
+    left.set_ylim(top=100)
     left.legend()
     left.set_title(numbers["runs"], loc="left", fontsize=12)
     right.step(places, [channels[o] for o in orders], where="mid", color=BLACK)
@@ -69,18 +69,18 @@ def draw(
     return figure, numbers
 
 
-def _error(record: Any) -> float:
+def _accuracy(record: Any) -> float:
     values = record.tests["shift"]
-    return 100 * (1 - values["correct"] / values["total"])
+    return 100 * values["correct"] / values["total"]
 
 
 def _published() -> dict[int, str]:
-    """Errors the paper prints, by order."""
+    """Accuracies the paper prints, by order."""
     printed: dict[int, str] = {}
     for _, row, column, cell in get_table(TABLE).cells():
         order = 1 if row.name == "z2cnn" else int(row.name.removeprefix("h"))
-        if cell is not None and column.label == "Error":
-            printed[order] = cell
         if cell is not None and column.label == "Accuracy":
+            printed[order] = cell
+        if cell is not None and column.label == "Error":
             printed.setdefault(order, str(round(100 - float(cell), 2)))
     return printed

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from t3cen.analysis.clipped import ClippedLifting
-from t3cen.analysis.commutation import commutation_error, steps_of
+from t3cen.analysis.commutation import commutation_error, steps_of, translate
+from t3cen.analysis.downsampling import downsampling_errors
 from t3cen.figures.networks import first_stage, network
 from t3cen.figures.style import BLUE, GREY, LABELS, MAP, RED, canvas, percent, scientific, show_image
 from t3cen.models.network import Network
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = ("hue", "saturation", "luminance", "red", "green", "blue", "scale")
+TABLE = "scale_downsampling"
 LCERS_WAY = "LCER's way"  # where LCER itself has no such group
 
 
@@ -62,12 +64,24 @@ def draw(
             raise ValueError(f"a shift of {amount} in {axis} is {steps[place]:.4g} steps at order {order} of {method}, not whole")
         measured = commutation_error(made.lifting, first_stage(made), images, whole, translated=method == "lcer")
         numbers[method] = {"order": order, "steps": whole[place], "weights": weights, **measured.as_dict()}
+        if axis == "scale":
+            act = translate(made.lifting.group) if method == "lcer" else made.lifting.group.act
+            errors = downsampling_errors(made.lifting, first_stage(made), images, act)
+            numbers[method] |= {"downsampled_by_element": errors}
         name = LCERS_WAY if method == "lcer" and axis not in AXES[:3] else LABELS[method]
         title = f"{name}, {axis} order {order} ({weights})"
         cyclic = method == "t3cen" or axis == "hue"
         _panel(panel, made, images[shown : shown + 1], whole, place, cyclic=cyclic, titles=(title, "input", what))
         panel.supxlabel(_caption(numbers[method]), fontsize=13)
+    if axis == "scale":
+        numbers["tables"] = {TABLE: {name: value for method in orders for name, value in _cells(method, numbers[method]).items()}}
     return figure, numbers
+
+
+def _cells(method: str, found: Mapping[str, Any]) -> dict[str, float]:
+    errors = found["downsampled_by_element"]
+    values = {"own": found["angles"], "best": min(errors), "best_element": errors.index(min(errors)), "identity": errors[0]}
+    return {f"{method}/{column}": float(value) for column, value in values.items()}
 
 
 def _network(

@@ -27,7 +27,7 @@ def draw(images: Tensor, amount: float = 0.75, order: int = 5, shown: int = 0) -
         shown: which image is drawn.
     """
     group = ColorGroup(saturation=order)
-    # LCER as published: 8-bit HSV, clipped. Its idea in our float HSL is measured beside it.
+    # LCER as published: 8-bit HSV, clipped. On equal terms both are in float HSL, the shifted image stored or not.
     liftings = {"t3cen": HSLLifting(group), "lcer": LCERLifting(group, mode="pil8")}
     figure = canvas(11.5, 6.2)
     grid = figure.subplots(2, 4)
@@ -41,9 +41,13 @@ def draw(images: Tensor, amount: float = 0.75, order: int = 5, shown: int = 0) -
         losses[name] = (result.restored[shown] - images[shown]).abs().mean(0) * LEVELS
         row[0].set_ylabel(LABELS[name] + (" (8-bit HSV)" if name == "lcer" else ""), fontsize=15)
         row[3].set_xlabel(f"mean {scientific(result.error)} levels\n(paper {scientific(PUBLISHED[name])})")
-    numbers["t3cen"]["error_8bit_through_image"] = lifting_error(liftings["t3cen"], images, amount, through_image=True).error
-    numbers["lcer"]["error_8bit_in_float_hsl"] = lifting_error(LCERLifting(group), images, amount).error
-    numbers["tables"] = {"equivariance_error": {f"lifting/{name}": numbers[name]["error_8bit"] for name in PUBLISHED}}
+    rows = {"published": {name: numbers[name]["error_8bit"] for name in PUBLISHED}}
+    for row, through_image in (("float", False), ("image", True)):
+        equal = {"t3cen": liftings["t3cen"], "lcer": LCERLifting(group)}
+        rows[row] = {name: lifting_error(one, images, amount, through_image=through_image).error for name, one in equal.items()}
+    numbers["on_equal_terms"] = {row: rows[row] for row in ("float", "image")}
+    cells = {f"lifting/{row}/{name}": error for row, errors in rows.items() for name, error in errors.items()}
+    numbers["tables"] = {"equivariance_error": cells}
     _losses(figure, grid[:, 3], list(losses.values()))
     titles = ("input", f"saturation − {amount:g}", f"then + {amount:g}", "difference")
     for axes, title in zip(grid[0], titles, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from t3cen.color import get_color_space
-from t3cen.covers import get_cover
+from t3cen.covers import get_covers
 from t3cen.groups import ColorGroup, CyclicProduct
 from t3cen.models.families import FAMILIES, accepting
 from t3cen.models.network import Network
@@ -125,7 +125,7 @@ def build(
             raise ValueError(f"{option} must be true or false, got {value!r}")
     if isinstance(group, str):
         group = ColorGroup.parse(group)
-    get_cover(cover)  # also where a family has no use for it: the trainer's step jitter has
+    get_covers(cover)  # also where a family has no use for it: the trainer's step jitter has
     get_color_space(color_space)
     limit = BandLimit.of(band_limit)
     if limit is not None and family not in accepting("band_limit"):

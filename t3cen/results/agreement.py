@@ -1,4 +1,4 @@
-"""Whether our mean and the paper's printed mean can be of the same thing."""
+"""How far our mean lies from the paper's printed mean: *agrees* is shown, never what is left when nothing was shown."""
 
 import math
 import re
@@ -9,6 +9,9 @@ from scipy import special
 from t3cen.results.cells import Statistic
 
 LEVEL = 0.05
+MARGIN = 1.0
+"""Points: means whose difference surely lies within it agree."""
+AGREES, DIFFERS, UNDECIDED = VERDICTS = ("agrees", "differs", "not decided")
 _PRINTED = re.compile(r"(\*\*|_)?\s*([\d.]+(?:e-?\d+)?)(?:\s*\(([\d.]+)\))?\s*(\*\*|_)?")
 _MARKS = {"**": "best", "_": "second", None: None}
 
@@ -38,38 +41,49 @@ def published(cell: str | None, n: int) -> Published | None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours minus the paper's, with the 95% interval of the difference and the p-value where they can be had."""
+    """Ours minus the paper's, with the 95% interval of the difference where it can be had, and what follows from it.
+
+    `verdict` is one of `VERDICTS`, or empty where nothing follows: at a reduced scale, on made pictures, from one measurement.
+    """
 
     difference: float
-    low: float | None
-    high: float | None
-    p: float | None
-    agrees: bool | None
-    method: str
+    low: float | None = None
+    high: float | None = None
+    verdict: str = ""
+    method: str = "no test"
 
 
-def compare(ours: Statistic, paper: Published) -> Comparison:
-    """Test the hypothesis that both means are of one quantity, at level 0.05.
+def compare(ours: Statistic, paper: Published, *, judged: bool = True) -> Comparison:
+    """How far our mean lies from the paper's, and how sure that is.
 
-    Welch's test where the paper prints a standard deviation; where it does not, a one-sample t-test of ours against the
-    printed mean. The paper's rounding counts as part of the interval. With n = 1 on our side there is no test; where neither
-    side has any spread, the means agree if they are equal up to rounding.
+    The interval is Welch's where the paper prints a standard deviation; where it does not, that of a one-sample t-test of ours
+    against the printed mean. The paper's rounding counts as part of it. With n = 1 on our side there is none. Where neither
+    side has any spread, it is the rounding.
+
+    Args:
+        ours: in percent.
+        judged: whether the two are of the same experiment, so that a verdict may follow.
     """
     difference = ours.mean - paper.mean
     if ours.sd is None:
-        return Comparison(difference, None, None, None, None, "no test: n = 1")
+        return Comparison(difference, verdict=UNDECIDED if judged else "", method="no interval: n = 1")
     ours_variance = ours.sd**2 / ours.n
     paper_variance = paper.sd**2 / paper.n if paper.sd is not None and paper.n > 1 else 0.0
     error = math.sqrt(ours_variance + paper_variance)
     welch = paper.sd is not None and paper.n > 1
-    if error == 0:
-        agrees = abs(difference) <= paper.rounding + 1e-9
-        return Comparison(difference, None, None, None, agrees, "no spread: equal up to rounding")
-    freedom = (ours_variance + paper_variance) ** 2 / (
-        ours_variance**2 / (ours.n - 1) + (paper_variance**2 / (paper.n - 1) if welch else 0.0)
-    )
-    reach = float(special.stdtrit(freedom, 1 - LEVEL / 2)) * error
-    excess = max(abs(difference) - paper.rounding, 0.0)
-    p = float(2 * special.stdtr(freedom, -excess / error))
+    reach, method = 0.0, "no spread"
+    if error > 0:
+        freedom = (ours_variance + paper_variance) ** 2 / (
+            ours_variance**2 / (ours.n - 1) + (paper_variance**2 / (paper.n - 1) if welch else 0.0)
+        )
+        reach = float(special.stdtrit(freedom, 1 - LEVEL / 2)) * error
+        method = "Welch" if welch else "one-sample t"
     low, high = difference - reach - paper.rounding, difference + reach + paper.rounding
-    return Comparison(difference, low, high, p, p >= LEVEL, "Welch" if welch else "one-sample t")
+    return Comparison(difference, low, high, verdict(low, high) if judged else "", method)
+
+
+def verdict(low: float, high: float) -> str:
+    """What an interval of the difference, in points, says: within the margin, apart from 0, or neither."""
+    if low >= -MARGIN and high <= MARGIN:
+        return AGREES
+    return UNDECIDED if low <= 0 <= high else DIFFERS

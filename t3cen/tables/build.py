@@ -103,7 +103,8 @@ def _trained_cell(table: Table, row: Row, column: Column, index: int, run: str, 
     flags = (STALE if not group.current else "") + (MIXED if group.mixed_code else "")
     flags += DIRTY if any(record.dirty for record in group.records) else ""
     flags += TWIN if row.same_as and run != run_of(row, column).name else ""
-    comparison = compare(ours, printed) if printed else None
+    same = group.current and group.first.scale == "paper" and group.first.source == "files"
+    comparison = compare(ours, printed, judged=same) if printed else None
     return replace(cell, ours=ours, comparison=comparison, flags=flags, source=group.first.source)
 
 

@@ -39,7 +39,7 @@ def _measured_cell(value: float | None, paper: str | None) -> PrintedCell:
     if value is None:
         return PrintedCell(paper=paper, published=printed, digits=".4g")
     ours = Statistic((float(value),))
-    comparison = Comparison(value - printed.mean, None, None, None, None, "no test") if printed else None
+    comparison = Comparison(value - printed.mean) if printed else None
     return PrintedCell(ours=ours, paper=paper, published=printed, comparison=comparison, digits=".4g")
 
 

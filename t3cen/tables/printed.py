@@ -59,19 +59,21 @@ class PrintedCell:
 
     @property
     def short_difference(self) -> str:
-        """Ours minus the paper's, and whether they agree."""
+        """Ours minus the paper's, and the verdict where there is one."""
         if self.text is not None and self.paper is not None:
             return "same" if self.text == self.paper_value else "differs"
         if self.comparison is None:
             return "–"
-        verdict = {True: " agrees", False: " differs", None: ""}[self.comparison.agrees]
-        return f"{self.comparison.difference:+{self.digits}}{verdict}"
+        return f"{self.comparison.difference:+{self.digits}} {self.comparison.verdict}".strip()
 
     @property
     def difference(self) -> str:
-        """The same, with the p-value where there is one."""
-        p = self.comparison.p if self.comparison else None
-        return self.short_difference + (f" (p={p:.2g})" if p is not None else "")
+        """The same, with the 95% interval where there is one."""
+        found = self.comparison
+        if found is None or found.low is None:
+            return self.short_difference
+        interval = f"[{found.low:+{self.digits}}, {found.high:+{self.digits}}]"
+        return f"{found.difference:+{self.digits}} {interval} {found.verdict}".strip()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from t3cen.experiments.record import Record
 from t3cen.experiments.schema import Table
+from t3cen.results.agreement import MARGIN
 from t3cen.results.cells import Cells, Group, Selection
 from t3cen.results.records import Refused
 from t3cen.tables.reductions import reductions
@@ -15,8 +16,13 @@ def lines(table: Table, cells: Cells, selections: Mapping[str, Selection], refus
     groups = [selection.group for selection in selections.values() if selection.group]
     metric = f"{table.metric.capitalize()} in %: mean (sample standard deviation) over n of {len(table.seeds)} seeds."
     yield metric if table.source == "own" else f"{metric} The paper's n is taken as {table.published_n}."
-    reduced = " Lengths, sizes or data are reduced: agreement with the paper is not to be expected."
-    yield f"Scale: {cells.scale}.{reduced if cells.scale != 'paper' else ''}"
+    if cells.scale == "paper":
+        yield (
+            f"Scale: paper. Differences have their 95% interval; agrees where that lies within {MARGIN:g} point, "
+            "differs where it leaves out 0, else not decided."
+        )
+    else:
+        yield f"Scale: {cells.scale}. Lengths, sizes or data are reduced: differences have their 95% interval and no word."
     changed = reductions(groups) if cells.scale != "paper" else []
     if changed:
         yield f"Reduced: {', '.join(changed)}."

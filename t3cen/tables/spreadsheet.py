@@ -8,7 +8,7 @@ from t3cen.tables.printed import PrintedCell, PrintedTable
 
 HEADER = (
     "table", "section", "row", "column", "experiment", "mean", "sd", "n", "seeds", "mark", "flags", "source", "text",
-    "paper", "paper_mean", "paper_sd", "paper_n", "paper_mark", "difference", "low", "high", "p", "agrees", "method",
+    "paper", "paper_mean", "paper_sd", "paper_n", "paper_mark", "difference", "low", "high", "verdict", "method",
 )  # fmt: skip
 Value = str | float | int | bool | None
 
@@ -27,7 +27,7 @@ def _values(cell: PrintedCell) -> tuple[Value, ...]:
         cell.run, *((ours.mean, ours.sd, ours.n) if ours else (None,) * 3), " ".join(map(str, cell.seeds)),
         cell.mark, cell.flags, cell.source, cell.text, cell.paper_value if cell.paper else None,
         *((paper.mean, paper.sd, paper.n, paper.mark) if paper else (None,) * 4),
-        *((test.difference, test.low, test.high, test.p, test.agrees, test.method) if test else (None,) * 6),
+        *((test.difference, test.low, test.high, test.verdict, test.method) if test else (None,) * 5),
     )  # fmt: skip
 
 

@@ -4,9 +4,9 @@ from t3cen.analysis.claims import statements
 
 # In the order the paper makes them; docs/fidelity.md prints this table.
 HOLDS = {
-    "triangle": [True, False, True, False, True, True, False, False, False, True],
-    "sine": [False, False, False, False, False, False, False, True, False, True],
-    "half_sine": [False, False, False, False, False, False, False, False, False, True],
+    "triangle": [True, False, True, False, True, True, False, False, False, True, False, False],
+    "sine": [False, False, False, False, False, False, False, True, False, True, True, False],
+    "half_sine": [False, False, False, False, False, False, False, False, False, True, False, False],
 }
 
 

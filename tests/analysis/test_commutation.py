@@ -38,6 +38,13 @@ def test_t3cen_commutes_on_angles_and_lcer_does_not():
     assert 0.1 < rough.angles < 1
 
 
+def test_a_shift_that_is_no_step_is_no_roll():
+    network = _network("s3", "t3cen")
+    half = steps_of(network.lifting, 1, -1 / 2)  # the paper's 1/(M - 1), three quarters of a step
+    assert half == (0, -0.75, 0)
+    assert commutation_error(network.lifting, network.trunk, _images(), (0, -1, 0), moved=half).angles > 1e-3
+
+
 def test_both_commute_with_hue():
     for family in ("t3cen", "lcer"):
         network = _network("h4", family)

@@ -14,7 +14,7 @@ from t3cen.color import rgb_to_hsl
 from t3cen.data import Camelyon
 from t3cen.data.camelyon import read_wilds, write_predictions
 from t3cen.data.camelyon_import import import_parquet
-from t3cen.data.camelyon_synthetic import patch
+from t3cen.data.camelyon_synthetic import HOSPITALS, _nuclei, patch
 from t3cen.data.errors import DataError
 
 
@@ -118,18 +118,31 @@ class TestTissue:
         assert not np.array_equal(first[0], patch(2, 7, 24, 7)[0])
         assert (first[1], patch(2, 4, 24, 7)[1]) == (1, 0)
 
-    def test_saturation_differs_by_hospital_and_not_by_label(self):
-        def saturation(hospital, label):
-            patches = np.stack([patch(hospital, 2 * i + label, 32, 0)[0] for i in range(20)])
-            return float(rgb_to_hsl(torch.from_numpy(patches).float() / 255)[:, 1].median())
+    def test_hospitals_differ_in_colour_alone(self):
+        patches = torch.stack([torch.from_numpy(patch(hospital, 8, 32, 0)[0]).float() / 255 for hospital in range(5)])
+        shapes = [torch.from_numpy(_nuclei(np.random.default_rng([0, hospital, 8]), 0, 32)) for hospital in range(5)]
+        for image, nuclei in zip(patches, shapes, strict=True):  # the same tissue is drawn whoever stains it
+            assert rgb_to_hsl(image)[0][nuclei > 0.6].mean() < rgb_to_hsl(image)[0][nuclei == 0].mean() - 0.05
+        assert len({staining[:2] for staining in HOSPITALS}) == len(HOSPITALS)
 
-        by_hospital = [saturation(h, 0) for h in range(5)]
-        assert max(by_hospital) - min(by_hospital) > 0.2
-        assert abs(by_hospital[0] - saturation(0, 1)) < 0.1
+    def test_saturation_differs_by_hospital_and_no_mean_colour_tells_the_label(self):
+        def mean(hospital, label):
+            patches = np.stack([patch(hospital, 2 * i + label, 32, 0)[0] for i in range(60)])
+            return rgb_to_hsl(torch.from_numpy(patches).float() / 255).mean((0, 2, 3))
 
-    def test_tumour_has_more_nuclei(self):
-        dark = [np.mean([(patch(0, 2 * i + label, 32, 0)[0][0] < 150).mean() for i in range(20)]) for label in (0, 1)]
-        assert dark[1] > 2 * dark[0]
+        trained = [mean(hospital, 0)[1] for hospital in (0, 3, 4)]
+        assert mean(1, 0)[1] > max(trained) + 0.4
+        assert max(trained) < mean(2, 0)[1] < mean(1, 0)[1]
+        assert (mean(0, 0) - mean(0, 1)).abs().max() < 0.01
+
+    def test_tumour_has_fewer_and_larger_nuclei_that_cover_as_much(self):
+        covered, edges = [], []
+        for label in (0, 1):
+            nuclei = [_nuclei(np.random.default_rng(i), label, 64) for i in range(40)]
+            covered.append(np.mean(nuclei))
+            edges.append(np.mean([np.abs(np.diff(one)).mean() for one in nuclei]))
+        assert covered[1] == pytest.approx(covered[0], rel=0.15)
+        assert edges[0] > 1.5 * edges[1]
 
 
 def test_wrong_arguments():

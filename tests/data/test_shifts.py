@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from t3cen.color import rgb_to_hsl
-from t3cen.covers import get_cover
 from t3cen.data import shifts
 from t3cen.data.randomness import generator
 from t3cen.groups import ColorGroup
@@ -100,7 +99,7 @@ class TestStepJitter:
 
     def test_within_half_a_step_and_only_in_active_coordinates(self):
         before = rgb_to_hsl(self.images)
-        after = rgb_to_hsl(shifts.step_jitter(self.images, ColorGroup(hue=4), get_cover("triangle"), generator(0)))
+        after = rgb_to_hsl(shifts.step_jitter(self.images, ColorGroup(hue=4), "triangle", generator(0)))
         moved = torch.remainder(after[:, 0] - before[:, 0] + 0.5, 1) - 0.5
         defined = before[:, 1] > 0.05
         assert moved[defined].abs().max() <= 1 / 8 + 1e-4
@@ -117,7 +116,7 @@ class TestStepJitter:
         assert (after - before)[inside].abs().max() <= 1 / order + 1e-5
         assert (after - before)[inside].abs().max() > 0.8 / order
 
-    @pytest.mark.parametrize("cover", ["triangle", "sine", "half_sine"])
+    @pytest.mark.parametrize("cover", ["triangle", "sine", "half_sine", "sine+half_sine"])
     def test_covers_and_reproducibility(self, cover):
         group = ColorGroup(3, 4, 5)
         first = shifts.step_jitter(self.images, group, cover, generator(2))

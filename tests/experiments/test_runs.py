@@ -65,7 +65,7 @@ def test_sweep_runs_the_table_once_per_seed(hydra_conf):
     assert config.hydra.mode.name == "MULTIRUN"
     assert config.hydra.sweeper.params.seed == "1999,2000,2001"
     assert config.hydra.sweeper.params.experiment.split(",") == [
-        f"shapes3d_sat_{row}" for row in ("resnet44", "lcer_s3", "s3", "s4")
+        f"shapes3d_sat_{row}" for row in ("resnet44", "lcer_s3", "s3", "s4", "lcer_s3_whole", "augmix")
     ]
 
 

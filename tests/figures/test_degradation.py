@@ -23,12 +23,12 @@ class _Runs:
 def test_the_numbers_behind_the_figure():
     with style.house_style():
         figure, numbers = degradation.draw(_Runs(), orders=[1, 2, 4, 8, 20])
-    assert numbers["lowest_at_order"] == 4
-    assert numbers["mean"]["1"] == pytest.approx(13)
+    assert numbers["highest_at_order"] == 4
+    assert numbers["mean"]["1"] == pytest.approx(87)
     assert numbers["sd"]["1"] == pytest.approx(1)
     assert numbers["channels"] == {"1": 20, "2": 14, "4": 10, "8": 7, "20": 4}
-    assert numbers["published_error"] == {"1": pytest.approx(13.94), "4": 1.96, "20": 9.19}
-    assert list(figure.axes[0].lines[0].get_ydata()) == pytest.approx([13, 12, 10, 14, 26])
+    assert numbers["published_accuracy"] == {"1": 86.06, "4": 98.04, "20": 90.81}
+    assert list(figure.axes[0].lines[0].get_ydata()) == pytest.approx([87, 88, 90, 86, 74])
 
 
 def test_one_seed_has_no_spread():

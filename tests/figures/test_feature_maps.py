@@ -22,6 +22,15 @@ def test_t3cen_commutes_and_lcer_does_not(axis, amount):
     assert any("commutation error" in text for text in texts)
 
 
+def test_downsampling_is_no_element_of_the_scale_group():
+    _, numbers = _draw("scale", 0.5, size=16)
+    cells = numbers["tables"]["scale_downsampling"]
+    assert cells["t3cen/own"] < 5e-6
+    assert cells["t3cen/best"] > 0.01
+    assert cells["t3cen/best"] <= cells["t3cen/identity"]
+    assert len(numbers["t3cen"]["downsampled_by_element"]) == 4
+
+
 def test_both_commute_with_hue():
     _, numbers = _draw("hue", 0.25, lcer=4)
     assert max(numbers[method]["angles"] for method in ("t3cen", "lcer")) < 5e-6

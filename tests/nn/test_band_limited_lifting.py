@@ -12,6 +12,7 @@ LIFTINGS = [
     *(HSLLifting(ColorGroup.parse(g), cover) for g in ("h5", "s5", "l4", "h3s3") for cover in COVERS),
     HSLLifting(ColorGroup(3, 3, 3)),
     HSLLifting(ColorGroup(3, 1, 3), color_space="hsv"),
+    HSLLifting(ColorGroup(1, 3, 5), "sine+half_sine"),
     *(RGBLifting(ColorGroup(5, 3, 1), cover) for cover in COVERS),
 ]
 IDS = [f"{type(lifting).__name__}-{'x'.join(map(str, lifting.group.orders))}-{lifting.cover}" for lifting in LIFTINGS]

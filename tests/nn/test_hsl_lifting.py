@@ -1,5 +1,7 @@
 """HSL lifting: the shifts it performs, its sheets, and the colours that lose their hue."""
 
+import math
+
 import pytest
 import torch
 
@@ -59,6 +61,29 @@ def test_angles_are_turns_on_the_principal_branch(cover):
     first, last = (-0.25, 0.25) if cover == "sine" else (0, 0.5)
     for angle in (saturation, luminance):
         assert first <= angle.min() <= angle.max() <= last
+
+
+def test_each_axis_has_its_own_cover_as_the_paper_prints_them():
+    """Saturation along c/2 + c/2 sin, luminance along c sin(theta/2): a step of order 4 by hand."""
+    images = HSLLifting(ColorGroup(saturation=4), "sine+half_sine")(hsl_image(0.1, 0.3, 0.6))[0]
+    angle = math.asin(2 * 0.3 - 1)
+    expected = [0.5 + 0.5 * math.sin(angle + k * math.pi / 2) for k in range(4)]
+    torch.testing.assert_close(
+        torch.stack([hsl_of(image) for image in images])[:, 1], torch.tensor(expected, dtype=torch.float64)
+    )
+    images = HSLLifting(ColorGroup(luminance=4), "sine+half_sine")(hsl_image(0.1, 0.3, 0.6))[0]
+    angle = 2 * math.asin(0.6)
+    expected = [math.sin(((angle + k * math.pi / 2) % (2 * math.pi)) / 2) for k in range(4)]
+    torch.testing.assert_close(
+        torch.stack([hsl_of(image) for image in images])[:, 2], torch.tensor(expected, dtype=torch.float64)
+    )
+
+
+def test_more_covers_than_axes_are_refused():
+    with pytest.raises(ValueError, match="2 names at most, got 'sine\\+sine\\+sine'"):
+        HSLLifting(ColorGroup(4), "sine+sine+sine")
+    with pytest.raises(ValueError, match="unknown cover ''"):
+        HSLLifting(ColorGroup(4), "sine+")
 
 
 def test_a_pixel_changes_sheet_exactly_when_it_passes_an_end():

@@ -17,6 +17,7 @@ AXES = ((3, 1, 1), (1, 3, 1), (1, 1, 3), (4, 1, 1), (1, 4, 1), (1, 1, 4), (5, 2,
 
 LIFTINGS = [
     *[HSLLifting(ColorGroup(*orders), cover, space) for orders in AXES for cover in COVERS for space in ("hsl", "hsv")],
+    *[HSLLifting(ColorGroup(*orders), "sine+half_sine") for orders in ((1, 3, 4), UNEQUAL)],
     *[RGBLifting(RGBGroup(*orders), cover) for orders in AXES for cover in COVERS],
     *[ScaleLifting(ScaleGroup(order), cover) for order in (1, 3, 4, 8) for cover in COVERS],
     IdentityLifting(),

@@ -34,35 +34,41 @@ def test_every_declared_cell_is_a_number_or_known_text():
 
 def test_welch():
     ours = Statistic((10.0, 12.0, 11.5, 10.8))
-    paper = published("14.0 (1.5)", 5)
-    expected = stats.ttest_ind_from_stats(ours.mean, ours.sd, 4, 14.0, 1.5, 5, equal_var=False)
     exact = compare(ours, published("14.0000000 (1.5)", 5))
-    assert exact.p == pytest.approx(expected.pvalue, rel=1e-5)
-    assert exact.method == "Welch"
-    assert not exact.agrees
-    assert exact.low < exact.difference < exact.high < 0
-    assert compare(ours, paper).p > exact.p  # rounding to 14.0 leaves more room
+    error = (ours.sd**2 / 4 + 1.5**2 / 5) ** 0.5
+    freedom = error**4 / ((ours.sd**2 / 4) ** 2 / 3 + (1.5**2 / 5) ** 2 / 4)
+    reach = stats.t.ppf(0.975, freedom) * error
+    assert (exact.low, exact.high) == pytest.approx((exact.difference - reach, exact.difference + reach), rel=1e-5)
+    assert (exact.method, exact.verdict) == ("Welch", "differs")
+    rounded = compare(ours, published("14.0 (1.5)", 5))
+    assert rounded.high == pytest.approx(exact.high + 0.05, abs=1e-6)  # rounding to 14.0 leaves more room
 
 
 def test_one_sample_where_the_paper_prints_no_spread():
     ours = Statistic((1.0, 1.4, 0.9))
     result = compare(ours, published("1.20000000", 3))
-    assert result.p == pytest.approx(stats.ttest_1samp(ours.values, 1.2).pvalue, rel=1e-5)
-    assert (result.method, result.agrees) == ("one-sample t", True)
+    interval = stats.ttest_1samp(ours.values, 1.2).confidence_interval(0.95)
+    assert (result.low, result.high) == pytest.approx((interval.low - 1.2, interval.high - 1.2), abs=1e-6)
+    assert (result.method, result.verdict) == ("one-sample t", "agrees")
 
 
-def test_the_interval_holds_the_difference_exactly_when_both_agree():
-    for mean in (10.0, 11.0, 11.5, 12.0, 13.0, 16.0):
-        result = compare(Statistic((10.0, 11.0, 12.0)), published(f"{mean} (1.00)", 3))
-        assert result.agrees == (result.low <= 0 <= result.high)
+@pytest.mark.parametrize(
+    ("values", "paper", "verdict"),
+    [
+        ((40.0, 14.0, 0.0), "41.40", "not decided"),  # -23 points that nobody can tell from 0 are no agreement
+        ((1.0, 1.1, 1.05), "0.90 (0.05)", "agrees"),  # surely apart, and surely within a point
+        ((1.0, 1.1, 1.05), "3.00 (0.05)", "differs"),
+        ((0.0, 0.0, 0.0), "0.00 (0.00)", "agrees"),
+        ((1.5, 1.5, 1.5), "0.00", "differs"),
+        ((10.0,), "12.00 (1.00)", "not decided"),
+    ],
+)
+def test_agreement_is_shown_and_never_what_is_left(values, paper, verdict):
+    result = compare(Statistic(values), published(paper, 3))
+    assert result.verdict == verdict
+    assert compare(Statistic(values), published(paper, 3), judged=False).verdict == ""
 
 
-def test_without_spread_only_rounding_may_differ():
-    assert compare(Statistic((0.0, 0.0, 0.0)), published("0.00 (0.00)", 3)).agrees
-    assert compare(Statistic((0.004, 0.004)), published("0.00", 3)).agrees
-    assert not compare(Statistic((0.1, 0.1, 0.1)), published("0.00", 3)).agrees
-
-
-def test_one_seed_is_no_test():
+def test_one_seed_has_no_interval():
     result = compare(Statistic((10.0,)), published("12.00 (1.00)", 3))
-    assert (result.difference, result.agrees, result.p) == (-2.0, None, None)
+    assert (result.difference, result.low, result.high) == (-2.0, None, None)

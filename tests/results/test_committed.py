@@ -3,7 +3,8 @@
 import pytest
 
 from t3cen.commands.tables import main
-from t3cen.experiments.schema import TABLE_DIR
+from t3cen.experiments import runs_of
+from t3cen.experiments.schema import TABLE_DIR, get_table
 from t3cen.results.records import load
 
 ROOT = TABLE_DIR.parents[1]
@@ -23,6 +24,26 @@ def test_every_record_is_whole():
 def test_tables_are_of_the_records(path, capsys):
     assert main([path.stem, "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
     assert _lasting(capsys.readouterr().out) == _lasting(path.read_text())
+
+
+EARLIER = {"continuous", "light"}
+"""Tables whose records are of more than one commit of the training code; docs/results/README.md says so."""
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_a_table_is_of_one_version_of_the_code_and_of_one_source(path):
+    table = get_table(path.stem)
+    names = {run.name for run in runs_of(table)}
+    records = [record for record in load(RESULTS).records if record.name in names]
+    for name in names:
+        assert len({(record.code, record.provenance, record.setting) for record in records if record.name == name}) <= 1
+    if table.name not in EARLIER:
+        assert len({commit for record in records for commit in record.commits}) <= 1
+
+
+def test_every_record_is_in_a_printed_table():
+    printed = {run.name for path in TABLES for run in runs_of(get_table(path.stem))}
+    assert {record.name for record in load(RESULTS).records} <= printed
 
 
 def test_a_scale_without_results_is_named_with_those_that_have_some(capsys):

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -200,3 +201,12 @@ def test_two_thousand_results_in_five_seconds(make_tables, result_file, tmp_path
     assert (status, len(load(tmp_path).records)) == (0, 2001)
     assert "10.00 (0.00)" in out
     assert seconds < 5
+
+
+def test_at_a_reduced_scale_there_is_no_verdict(make_tables, result_file, tmp_path):
+    for seed in (1999, 2000, 2001):
+        result_file("shapes3d_hue_h4", seed, {"A": 1000, "B": 1000, "C": 1000}, scale="laptop", source="rendered")
+    for form in ("md", "html", "csv", "latex"):
+        _, out, _ = make_tables("hue_shift", "--scale", "laptop", "--outputs", tmp_path, "--format", form)
+        told = out.partition("</style>")[2] or out
+        assert not re.search(r"\b(agrees|differs|not decided)\b", told)

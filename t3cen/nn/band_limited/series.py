@@ -94,11 +94,11 @@ class HSLSeriesLifting(HSLLifting):
         return (black + scale * (rise - chroma * fall)).flatten(1, 3)
 
     def _saturation(self, angle: Tensor) -> Tensor:
-        return get_cover(self.cover).project(angle).unsqueeze(-3)
+        return self.covers[0].project(angle).unsqueeze(-3)
 
     def _luminance(self, angle: Tensor) -> Tensor:
         """Largest channel of the grey, how much full saturation adds to it, and the chroma at full saturation."""
-        luminance = get_cover(self.cover).project(angle)
+        luminance = self.covers[1].project(angle)
         max_chroma = get_color_space(self.color_space).max_chroma
         grey, _ = max_chroma(torch.zeros_like(luminance), luminance)
         vivid, chroma = max_chroma(torch.ones_like(luminance), luminance)

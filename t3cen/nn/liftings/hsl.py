@@ -7,7 +7,7 @@ from torch import Tensor
 
 from t3cen.color import get_color_space
 from t3cen.color.hexcone import hue_fall
-from t3cen.covers import get_cover
+from t3cen.covers import Cover, get_covers
 from t3cen.groups import ColorGroup
 from t3cen.nn.liftings.base import ColorLifting, off_branch, orbit
 
@@ -19,7 +19,8 @@ class HSLLifting(ColorLifting):
 
     Args:
         group: orders of hue, saturation and luminance.
-        cover: `"triangle"`, `"sine"` or `"half_sine"`, for saturation and luminance.
+        cover: `"triangle"`, `"sine"` or `"half_sine"`, for saturation and luminance; or one for each, as the paper prints
+            them: `"sine+half_sine"`.
         color_space: `"hsl"`, or `"hsv"`, whose value takes the place of luminance.
 
     Raises:
@@ -31,17 +32,24 @@ class HSLLifting(ColorLifting):
     def __init__(self, group: ColorGroup, cover: str = "triangle", color_space: str = "hsl") -> None:
         super().__init__(group)
         # The names are kept, and looked up in use: a name can be pickled, compared and printed.
-        self.cover, self.color_space = get_cover(cover).name, get_color_space(color_space).name
+        get_covers(cover)
+        self.cover, self.color_space = cover, get_color_space(color_space).name
+
+    @property
+    def covers(self) -> tuple[Cover, Cover]:
+        """The covers of saturation and of luminance."""
+        return get_covers(self.cover)
 
     def _encode(self, rgb: Tensor) -> Tensor:
         hue, saturation, luminance = get_color_space(self.color_space).from_rgb(rgb).unbind(1)
-        lift = get_cover(self.cover).lift
-        return torch.stack([hue, lift(saturation), lift(luminance)], 1)
+        of_saturation, of_luminance = self.covers
+        return torch.stack([hue, of_saturation.lift(saturation), of_luminance.lift(luminance)], 1)
 
     def decode(self, angles: Tensor) -> Tensor:
         hue, saturation, luminance = angles.unbind(1)
-        project = get_cover(self.cover).project
-        return get_color_space(self.color_space).to_rgb(torch.stack([hue, project(saturation), project(luminance)], 1))
+        of_saturation, of_luminance = self.covers
+        values = [hue, of_saturation.project(saturation), of_luminance.project(luminance)]
+        return get_color_space(self.color_space).to_rgb(torch.stack(values, 1))
 
     def lift(self, angles: Tensor) -> Tensor:
         """`(B, 3, H, W)` angles -> `(B, G, 3, H, W)`.
@@ -50,17 +58,21 @@ class HSLLifting(ColorLifting):
         `rgb = maximum - chroma * fall`: N maps of the one, M*R of the other, and one broadcast product make all N*M*R images.
         """
         max_chroma = get_color_space(self.color_space).max_chroma
-        project = get_cover(self.cover).project
+        of_saturation, of_luminance = self.covers
         hue, saturation, luminance = (
             orbit(angle, order) for angle, order in zip(angles.unbind(1), self.group.orders, strict=True)
         )
-        largest, chroma = max_chroma(project(saturation)[:, :, None], project(luminance)[:, None])  # (B, M, R, H, W)
+        values = of_saturation.project(saturation)[:, :, None], of_luminance.project(luminance)[:, None]
+        largest, chroma = max_chroma(*values)  # (B, M, R, H, W)
         fall = hue_fall(hue)[:, :, None, None]  # (B, N, 1, 1, 3, H, W)
         lifted = torch.addcmul(largest[:, None, :, :, None], chroma[:, None, :, :, None], fall, value=-1)
         return lifted.flatten(1, 3)
 
     def off_sheet(self, angles: Tensor) -> Tensor:
-        return off_branch(angles[:, 1:], get_cover(self.cover)).any(1)
+        saturation, luminance = (
+            off_branch(angle, cover) for angle, cover in zip(angles[:, 1:].unbind(1), self.covers, strict=True)
+        )
+        return saturation | luminance
 
     def undefined_hue(self, angles: Tensor) -> Tensor:
         rgb = self.decode(angles)
