@@ -1,4 +1,4 @@
-"""Time, memory, arithmetic of networks (discrete, continuous, light), inference, layers, lifting, data, startup; ratios in one run.
+"""Time, memory and arithmetic of networks (discrete, continuous, light), inference, layers, lifting, data, startup; ratios too.
 
 python scripts/benchmark.py networks                           ResNet18, batch 8, 32x32: plain, direct, Fourier
 python scripts/benchmark.py networks --network resnet50 --size 96 --batch 16 --skip direct

@@ -45,5 +45,5 @@ def test_panels_have_a_line_and_marks_for_each_network(drawn):
 
 
 def test_without_results_it_says_what_trains_them(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no results of 3D Shapes at scale laptop in .* sweep=light"):
+    with pytest.raises(FileNotFoundError, match=r"no results of 3D Shapes at scale laptop in .* sweep=light"):
         draw(outputs=str(tmp_path))
