@@ -1,7 +1,7 @@
 """Trained networks under other light: how equivariant they are, and whether they stay with their answers on photographs.
 
-python scripts/measure_light.py                      docs/results/light_error.json, and its tables; from the runs of sweep=light
-python scripts/measure_light.py --seeds 1999         of one seed
+python scripts/measure_light.py                                 docs/results/light_measured.json and its tables, of the runs of sweep=light
+python scripts/measure_light.py mnist_light --seeds 1999        the named data sets alone, of one seed, merged into that file
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -20,6 +20,7 @@ from t3cen.data.light_shifts import light_shifts
 from t3cen.data.randomness import generator
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
 from t3cen.models.network import Network
+from t3cen.nn import GroupActivation
 from t3cen.testing import interpolated, network_error
 
 DATA = {"shapes3d_light": "A", "smallnorb_light": "A", "camelyon_light": "test", "mnist_light": "in"}
@@ -29,36 +30,51 @@ ANGLES = (0.31, 0.41, 0.5, -1.77)
 """In steps, along every axis at once."""
 GAINS = ((-0.7, 0.4, -1.1), (-1.0, -1.0, -1.0), (0.3, -0.2, -0.4))
 """Of red, green and blue, in stops."""
-IMAGES, CROPS = 8, 64
+IMAGES, CROPS = 8, 32
 LEVELS = (0.3, 0.7)
 """Where pictures lie that no gain of `GAINS` moves to floor or white."""
+FINER = 4
+"""Points of the activations, times the order, in a second measurement of the same weights."""
 COMMAND = "python scripts/measure_light.py"
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="*", default=list(DATA), metavar="DATA", help=", ".join(DATA))
     parser.add_argument("--outputs", default="outputs", help="folder of the finished runs, with their weights")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1999, 2000, 2001])
-    parser.add_argument("--out", type=Path, default=Path("docs/results/light_error.json"))
+    parser.add_argument("--out", type=Path, default=Path("docs/results/light_measured.json"))
     options = parser.parse_args(arguments)
+    if unknown := set(options.data) - set(DATA):
+        parser.error(f"unknown data set {', '.join(sorted(unknown))}; known: {', '.join(DATA)}")
     runs, seeds = Runs("laptop", outputs=options.outputs), options.seeds
-    errors = {data: worst(equivariance(*loaded) for loaded in networks(runs, data, "light", seeds)) for data in DATA}
-    kept = {data: {row: means(staying(net) for net, _ in networks(runs, data, row, seeds)) for row in ANSWERING} for data in DATA}
-    told = {"angles": ANGLES, "gains": GAINS, "images": IMAGES, "levels": LEVELS, "crops of a photograph": CROPS, "seeds": seeds}
-    found = {"command": COMMAND, "protocol": told, "equivariance error": errors, "same answers on photographs": kept}
-    options.out.write_text(json.dumps(found, indent=1) + "\n")
-    print(
-        table("data", errors, "{:.1e}"), *(table(f"network, {data}", rows, "{:.0%}") for data, rows in kept.items()), sep="\n\n"
-    )
+    found = json.loads(options.out.read_text())["data"] if options.out.exists() else {}
+    for data in options.data:
+        lit = [equivariance(network, rgb()) for network, rgb in networks(runs, data, "light", seeds)]
+        kept = {row: [staying(network) for network, _ in networks(runs, data, row, seeds)] for row in ANSWERING}
+        found[data] = {
+            "seeds": seeds,
+            "equivariance error": combined(max, lit),
+            "same answers on photographs": {row: combined(fmean, shares) for row, shares in kept.items()},
+        }
+        options.out.write_text(json.dumps({"command": COMMAND, "protocol": protocol(), "data": found}, indent=1) + "\n")
+    errors = {data: about["equivariance error"] for data, about in found.items()}
+    print(table("data", errors, "{:.1e}"))
+    for data, about in found.items():
+        print("\n" + table(f"network, {data}", about["same answers on photographs"], "{:.0%}"))
     return 0
 
 
-def networks(runs: Runs, data: str, row: str, seeds: Sequence[int]) -> Iterator[tuple[Network, Tensor]]:
-    """The trained network of each seed, and pictures of its unshifted test set."""
+def protocol() -> dict[str, object]:
+    return {"angles": ANGLES, "gains": GAINS, "images": IMAGES, "levels": LEVELS, "crops of a photograph": CROPS}
+
+
+def networks(runs: Runs, data: str, row: str, seeds: Sequence[int]) -> Iterator[tuple[Network, Callable[[], Tensor]]]:
+    """The trained network of each seed, and what makes pictures of its unshifted test set."""
     name = f"{data}_{row}"
     for record in runs.get([name], seeds)[name]:
         network, module = trained_network(record)
-        yield network, held_out_images(module, DATA[data], IMAGES)[0]
+        yield network, lambda module=module: held_out_images(module, DATA[data], IMAGES)[0]
 
 
 def equivariance(network: Network, rgb: Tensor) -> dict[str, float]:
@@ -67,13 +83,17 @@ def equivariance(network: Network, rgb: Tensor) -> dict[str, float]:
     moved = interpolated(lifting.group)
     between, gains = [(angle,) * 3 for angle in ANGLES], [lifting.steps(gain) for gain in GAINS]  # type: ignore[operator]
     held = network_error(network, low + (high - low) * rgb, protocol="image", elements=gains, act_output=moved)
-    return {
+    found = {
         "angles, steps": network_error(network, rgb).worst,
         "angles, between": network_error(network, rgb, elements=between, act_output=moved).worst,
         "images, nothing cut off": held.worst,
         "pixels cut off there": max(held.sheet_changes.values()),
         "images as they are": network_error(network, rgb, protocol="image", elements=gains, act_output=moved).worst,
     }
+    for module in network.modules():
+        if isinstance(module, GroupActivation):
+            module.points = FINER
+    return {**found, f"angles, between, {FINER}N": network_error(network, rgb, elements=between, act_output=moved).worst}
 
 
 def staying(network: Network) -> dict[str, float]:
@@ -107,14 +127,9 @@ def photographs(size: int) -> Tensor:
     return torch.stack(crops)
 
 
-def worst(found: Iterator[Mapping[str, float]]) -> dict[str, float]:
-    measured = list(found)
-    return {name: max(one[name] for one in measured) for name in measured[0]}
-
-
-def means(found: Iterator[Mapping[str, float]]) -> dict[str, float]:
-    measured = list(found)
-    return {name: fmean(one[name] for one in measured) for name in measured[0]}
+def combined(how: Callable[[list[float]], float], found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Numbers of several seeds made one, each by itself."""
+    return {name: how([one[name] for one in found]) for name in found[0]}
 
 
 def table(corner: str, rows: Mapping[str, Mapping[str, float]], form: str) -> str:
