@@ -1,7 +1,7 @@
 """Trained networks under other light: how equivariant they are, and whether they stay with their answers on photographs.
 
-python scripts/measure_light.py                                 docs/results/light_measured.json and its tables, of the runs of sweep=light
-python scripts/measure_light.py mnist_light --seeds 1999        the named data sets alone, of one seed, merged into that file
+python scripts/measure_light.py                             docs/results/light_measured.json, its tables; of the runs of sweep=light
+python scripts/measure_light.py mnist_light --seeds 1999    the named data sets alone, of one seed, merged into that file
 """
 
 from __future__ import annotations
