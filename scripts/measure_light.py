@@ -1,6 +1,6 @@
 """Trained networks under other light: how equivariant they are, and whether they stay with their answers on photographs.
 
-python scripts/measure_light.py                             docs/results/light_measured.json, its tables; of the runs of sweep=light
+python scripts/measure_light.py                             docs/results/light_measured.json and its tables, from sweep=light
 python scripts/measure_light.py mnist_light --seeds 1999    the named data sets alone, of one seed, merged into that file
 """
 
@@ -20,7 +20,6 @@ from t3cen.data.light_shifts import light_shifts
 from t3cen.data.randomness import generator
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
 from t3cen.models.network import Network
-from t3cen.nn import GroupActivation
 from t3cen.testing import interpolated, network_error
 
 DATA = {"shapes3d_light": "A", "smallnorb_light": "A", "camelyon_light": "test", "mnist_light": "in"}
@@ -33,8 +32,6 @@ GAINS = ((-0.7, 0.4, -1.1), (-1.0, -1.0, -1.0), (0.3, -0.2, -0.4))
 IMAGES, CROPS = 8, 32
 LEVELS = (0.3, 0.7)
 """Where pictures lie that no gain of `GAINS` moves to floor or white."""
-FINER = 4
-"""Points of the activations, times the order, in a second measurement of the same weights."""
 COMMAND = "python scripts/measure_light.py"
 
 
@@ -83,17 +80,13 @@ def equivariance(network: Network, rgb: Tensor) -> dict[str, float]:
     moved = interpolated(lifting.group)
     between, gains = [(angle,) * 3 for angle in ANGLES], [lifting.steps(gain) for gain in GAINS]  # type: ignore[operator]
     held = network_error(network, low + (high - low) * rgb, protocol="image", elements=gains, act_output=moved)
-    found = {
+    return {
         "angles, steps": network_error(network, rgb).worst,
         "angles, between": network_error(network, rgb, elements=between, act_output=moved).worst,
         "images, nothing cut off": held.worst,
         "pixels cut off there": max(held.sheet_changes.values()),
         "images as they are": network_error(network, rgb, protocol="image", elements=gains, act_output=moved).worst,
     }
-    for module in network.modules():
-        if isinstance(module, GroupActivation):
-            module.points = FINER
-    return {**found, f"angles, between, {FINER}N": network_error(network, rgb, elements=between, act_output=moved).worst}
 
 
 def staying(network: Network) -> dict[str, float]:

@@ -38,7 +38,7 @@ def draw(
     """
     declared = get_table(table)
     cells = Cells(load(Path(outputs)), scale)
-    sections = [section for section in declared.sections if sum(column.test.startswith(GAINS) for column in section.columns) > 1]
+    sections = [section for section in declared.sections if len(_gains(section)) > 1]
     figure = canvas(3.9 * len(sections), 4.1)
     panels = figure.subplots(1, len(sections), sharey=True, squeeze=False)[0]
     numbers: dict[str, Any] = {}
@@ -58,6 +58,11 @@ def draw(
     return figure, numbers
 
 
+def _gains(section: Section) -> list[str]:
+    """The test sets of gains, each once."""
+    return list(dict.fromkeys(column.test for column in section.columns if column.test.startswith(GAINS)))
+
+
 def _errors(cells: Cells, row: Row, section: Section, seeds: Sequence[int]) -> dict[str, Statistic]:
     """By test set, the errors of a row's seeds; none without records."""
 
@@ -71,7 +76,7 @@ def _errors(cells: Cells, row: Row, section: Section, seeds: Sequence[int]) -> d
 def _plot(
     panel: Axes, section: Section, shown: Mapping[str, Mapping[str, Statistic]], others: Mapping[str, str], order: Sequence[str]
 ) -> None:
-    gains = [section.columns[0].test, *(column.test for column in section.columns if column.test.startswith(GAINS))]
+    gains = [section.columns[0].test, *_gains(section)]
     beside = range(len(gains) + 1, len(gains) + 1 + len(others))
     for label, by_test in shown.items():
         look = line_style(order.index(label))
