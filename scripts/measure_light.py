@@ -10,8 +10,10 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -71,7 +73,11 @@ def networks(runs: Runs, data: str, row: str, seeds: Sequence[int]) -> Iterator[
     name = f"{data}_{row}"
     for record in runs.get([name], seeds)[name]:
         network, module = trained_network(record)
-        yield network, lambda module=module: held_out_images(module, DATA[data], IMAGES)[0]
+        yield network, partial(_pictures, module, DATA[data])
+
+
+def _pictures(module: Any, test: str) -> Tensor:
+    return held_out_images(module, test, IMAGES)[0]
 
 
 def equivariance(network: Network, rgb: Tensor) -> dict[str, float]:
