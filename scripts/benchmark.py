@@ -1,8 +1,9 @@
-"""Time, memory and arithmetic of networks (discrete, continuous), inference, layers, lifting, data, startup; ratios in one run.
+"""Time, memory and arithmetic of networks (discrete, continuous, light), inference, layers, lifting, data, startup; ratios too.
 
 python scripts/benchmark.py networks                           ResNet18, batch 8, 32x32: plain, direct, Fourier
 python scripts/benchmark.py networks --network resnet50 --size 96 --batch 16 --skip direct
 python scripts/benchmark.py continuous --groups h5 l5          band-limited networks beside the discrete ones
+python scripts/benchmark.py light                              networks equivariant to light beside the plain one (docs/light.md)
 python scripts/benchmark.py inference --batch 1                the same in evaluation, and with norms and filters folded
 python scripts/benchmark.py networks --json outputs/benchmark.json
 python scripts/benchmark.py networks --compare outputs/benchmark.json
@@ -101,6 +102,7 @@ COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "memory_over_direct": ("mem / direct", lambda v: f"{v:.3f}x"),
     "memory_over_discrete": ("mem / discrete", lambda v: f"{v:.2f}x"),
     "macs": ("MACs", lambda v: f"{v / 1e6:,.0f} M"),
+    "parameters": ("parameters", lambda v: f"{v:,}"),
     "arithmetic_floor": ("work floor", lambda v: f"{v:.2f}x"),
     "traffic_floor": ("map floor", lambda v: f"{v:.2f}x"),
     "imports": ("modules", str),

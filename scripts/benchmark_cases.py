@@ -17,7 +17,7 @@ from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.nn import GroupBatchNorm2d, GroupBatchNormAct2d, GroupConv2d, HSLLifting
 from t3cen.nn.inference import for_inference
-from t3cen.training.cost import macs
+from t3cen.training.cost import macs, parameters
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = ((1, 32), (2, 16), (4, 8), (8, 4))  # width over the first one's, and image size, of ResNet18's stages at 32x32
@@ -85,10 +85,11 @@ class TorchNormAct(nn.Module):
         return self.relu(out if shortcut is None else out + shortcut[:, 0])[:, None]
 
 
-def network(name: str, group: str, backend: str) -> nn.Module:
+def network(name: str, group: str, backend: str, **options: Any) -> nn.Module:
     """`backend` "torch" is the plain network made of PyTorch's own operations alone, "continuous" the band-limited one."""
     ours = "auto" if backend in ("torch", "continuous") else backend
-    net = build(name, group, 10, family="t3cen" if group else "plain", backend=ours, band_limit=backend == "continuous")
+    family = {"family": "t3cen" if group else "plain", "band_limit": backend == "continuous"}
+    net = build(name, group, 10, backend=ours, **{**family, **options})
     if backend == "torch":
         for parent in list(net.modules()):
             for key, child in list(parent.named_children()):
@@ -116,11 +117,18 @@ def step(net: nn.Module, options: Options) -> Callable[[], None]:
 
 
 def training_case(
-    options: Options, name: str, group: str, backend: str, floors: dict[str, float] | None = None, **links: str
+    options: Options,
+    name: str,
+    group: str,
+    backend: str,
+    floors: dict[str, float] | None = None,
+    build: dict[str, Any] | None = None,
+    **links: str,
 ) -> Case:
-    """A training step of one network, with its multiply-accumulates and what is known of its floors."""
-    made = {"name": options.network, "group": group, "backend": backend}
-    facts: dict[str, Any] = {"macs": macs(network(**made), (options.size, options.size)), **(floors or {})}
+    """A training step of one network, with its multiply-accumulates, parameters and what is known of its floors."""
+    made: dict[str, Any] = {"name": options.network, "group": group, "backend": backend, **(build or {})}
+    net = network(**made)
+    facts: dict[str, Any] = {"macs": macs(net, (options.size, options.size)), "parameters": parameters(net), **(floors or {})}
     return Case(name, lambda: step(network(**made), options), network=made, facts=facts, **links)
 
 
@@ -153,6 +161,25 @@ def continuous(options: Options) -> list[list[Case]]:
             training_case(options, f"{group} continuous", group, "continuous", discrete=group),
         ]
         for group in options.groups
+    ]
+
+
+def light(options: Options) -> list[list[Case]]:
+    """A training step of the plain network, and of networks equivariant to light: both kinds, illuminant or exposure alone."""
+
+    def case(name: str, group: str, axes: str = "channels", points: int | None = 2, **links: str) -> Case:
+        limit = False if points is None else {"activation": points}
+        made = {"family": "t3cen_light", "light": {"axes": axes}, "band_limit": limit}
+        return training_case(options, name, group, "auto", build=made, plain="plain", **links)
+
+    return [
+        [
+            training_case(options, "plain", "", "auto"),
+            case("3x3x3", "h3s3l3", points=None),
+            case("3x3x3 continuous", "h3s3l3", discrete="3x3x3"),
+            case("illuminant 3x3 continuous", "s3l3", "illuminant"),
+            case("exposure 5 continuous", "h5", "illuminant"),
+        ]
     ]
 
 
@@ -260,6 +287,7 @@ def startup(options: Options) -> list[list[Case]]:
 SUITES = {
     "networks": networks,
     "continuous": continuous,
+    "light": light,
     "inference": inference,
     "layers": layers,
     "lifting": lifting,

@@ -9,7 +9,8 @@ from t3cen.models.families import FAMILIES, accepting
 from t3cen.nn import GroupConv2d
 
 slow = pytest.mark.slow
-GROUPS = {"plain": [""], "gray": [""], "lcer": ["h3", "s3", "l3", "h2s3"], "ceconv": ["h3"]}
+TRIVIAL = ("plain", "gray", "gray_world", "white_patch")
+GROUPS = {**{name: [""] for name in TRIVIAL}, "lcer": ["h3", "s3", "l3", "h2s3"], "ceconv": ["h3"]}
 FAMILY_CASES = [
     *(pytest.param("z2cnn", family, group, {}, marks=slow) for family in FAMILIES for group in GROUPS.get(family, ["h3"])),
     pytest.param("z2cnn", "ceconv", "h3", {"separable": True}, marks=slow),

@@ -17,6 +17,7 @@ from t3cen.nn import (
     CEConv2d,
     CELiftingConv2d,
     GrayLifting,
+    GrayWorldLifting,
     GroupActivation,
     GroupConv2d,
     GroupMaxPool2d,
@@ -29,6 +30,7 @@ from t3cen.nn import (
     Planar,
     RGBLifting,
     ScaleLifting,
+    WhitePatchLifting,
     band_limited,
 )
 from t3cen.nn.band_limited.limit import BandLimit
@@ -99,6 +101,18 @@ def plain(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
 def gray(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
     """The conventional network on grey images (ResNet-Gray)."""
     return _trivial("gray", GrayLifting, group, backend)
+
+
+@FAMILIES.register
+def gray_world(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
+    """The conventional network on images with grey-world correction (docs/light.md)."""
+    return _trivial("gray_world", GrayWorldLifting, group, backend)
+
+
+@FAMILIES.register
+def white_patch(group: CyclicProduct, *, backend: str, **_: Any) -> Family:
+    """The conventional network on images with white-patch correction (docs/light.md)."""
+    return _trivial("white_patch", WhitePatchLifting, group, backend)
 
 
 @FAMILIES.register

@@ -13,6 +13,7 @@ from t3cen.nn.liftings.light import LightLifting
 from t3cen.nn.liftings.plain import GrayLifting, IdentityLifting
 from t3cen.nn.liftings.rgb import RGBLifting
 from t3cen.nn.liftings.scale import ScaleLifting
+from t3cen.nn.liftings.white_balance import GrayWorldLifting, WhitePatchLifting
 from t3cen.nn.norm import GroupBatchNorm2d, GroupBatchNormAct2d
 from t3cen.nn.planar import Planar
 from t3cen.nn.pool import GroupPool
@@ -23,6 +24,7 @@ __all__ = [
     "CEConv2d",
     "CELiftingConv2d",
     "GrayLifting",
+    "GrayWorldLifting",
     "GroupActivation",
     "GroupBatchNorm2d",
     "GroupBatchNormAct2d",
@@ -39,6 +41,7 @@ __all__ = [
     "Project",
     "RGBLifting",
     "ScaleLifting",
+    "WhitePatchLifting",
     "band_limited",
     "shift",
 ]
