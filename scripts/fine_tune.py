@@ -1,0 +1,170 @@
+"""Start from a trained plain network: fine-tune it, and its colour-equivariant twin with its weights, for equal time.
+
+python scripts/fine_tune.py RUN --images photos --group h4    RUN was trained by data=folder, model=plain, backbone=torchvision/...
+
+Time is that of the processor on one thread, which other work on the machine does not lengthen; loading images counts.
+It writes fine_tuned.json, the weights of the first seed's twin (converted.pt) and converted.onnx, and prints a table.
+"""
+
+import argparse
+import copy
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import onnxruntime
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import t3cen
+from t3cen.analysis import shift_report
+from t3cen.augment import ColorJitter
+from t3cen.data import Folder
+from t3cen.export import export_onnx
+from t3cen.models.network import Network
+from t3cen.training.cost import parameters
+from t3cen.training.provenance import code_version, library_versions
+
+HUES = {"hue": tuple(k / 12 for k in range(-5, 7))}
+"""Shifts of hue that are tried, in turns: every 30 degrees."""
+RATE = 3e-4
+COLUMNS = {"unshifted": "as trained", "mean": "hue shifted, mean", "worst": "hue shifted, worst", "test": "test images"}
+
+
+def tune(network: nn.Module, data: Folder, seconds: float) -> tuple[int, float]:
+    """Adam and cross-entropy for so many seconds of processor time; how many images it took, and the time.
+
+    The learning rate falls to zero as a cosine of the time used.
+    """
+    optimizer, began, seen, spent = torch.optim.Adam(network.parameters(), lr=RATE), time.process_time(), 0, 0.0
+    network.train()
+    for images, labels in _forever(data):
+        optimizer.param_groups[0]["lr"] = RATE * (1 + math.cos(math.pi * spent / seconds)) / 2
+        optimizer.zero_grad()
+        F.cross_entropy(network(images), labels).backward()
+        optimizer.step()
+        seen, spent = seen + len(images), time.process_time() - began
+        if spent >= seconds:
+            break
+    network.eval()
+    return seen, spent
+
+
+def _forever(data: Folder) -> Iterator[tuple[Tensor, Tensor]]:
+    loader = data.train_dataloader()
+    for _ in count():
+        yield from loader
+
+
+def accuracy(network: Callable[[Tensor], Tensor], data: Folder) -> dict[str, float]:
+    """Shares of right answers: on validation images as they are and with hues shifted, and on the test images."""
+    [held] = data.val_dataloader()
+    images, labels = (torch.cat(parts) for parts in zip(*held, strict=True))
+    report = shift_report(network, images, labels, amounts=HUES)
+    with torch.no_grad():
+        right = torch.cat([network(images).argmax(1) == labels for images, labels in data.test_dataloader()[0]])
+    found = {"unshifted": report.unshifted, "mean": report.mean("hue"), "worst": report.worst("hue")[1]}
+    return {**found, "test": right.double().mean().item()}
+
+
+def twin(network: Any, group: str) -> Network:
+    """The colour-equivariant twin of a plain network of another library, with its weights."""
+    normalize = {name: getattr(network.normalize, name).flatten().tolist() for name in ("mean", "std")}
+    return t3cen.convert(network.body, group, match="width", **normalize)
+
+
+def compare(run: Path, images: Path, group: str, seconds: float, seeds: Sequence[int], output: Path) -> list[dict[str, Any]]:
+    """A row for each network and seed; those before fine-tuning have no seed.
+
+    Raises:
+        ValueError: the run's network is not one of another library, without a group.
+    """
+    plain = t3cen.load(run)
+    if not hasattr(plain, "body") or plain.lifting.group.order > 1:
+        raise ValueError(f"{run} is no plain network of torchvision or timm; train one with model=plain backbone=torchvision/NAME")
+    assert plain.image_size is not None
+
+    def data(seed: int, **options: Any) -> Folder:
+        return Folder(root=images, image_size=plain.image_size, batch_size=32, seed=seed, **options)
+
+    starts: dict[str, tuple[Network, dict[str, Any]]] = {
+        "original": (plain, {}),
+        "original, any hue": (plain, {"augmentation": ColorJitter(hue=0.5)}),
+        f"twin on {group.upper()}": (twin(plain, group), {}),
+    }
+    rows = []
+
+    def note(name: str, network: Network, seed: int | None, seen: int, spent: float) -> None:
+        row = {"network": name, "seed": seed, "parameters": parameters(network), "images": seen, "seconds": spent}
+        rows.append({**row, **accuracy(network, data(0))})
+        print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+
+    for name, (network, options) in starts.items():
+        if not options:
+            note(name, network.eval(), None, 0, 0.0)
+    for seed in seeds:
+        for name, (network, options) in starts.items():
+            torch.manual_seed(seed)
+            tuned = copy.deepcopy(network)
+            note(name, tuned, seed, *tune(tuned, data(seed, **options), seconds))
+            if isinstance(tuned, t3cen.conversion.Converted) and seed == seeds[0]:
+                torch.save(tuned.state_dict(), output / "converted.pt")
+                check_onnx(tuned, data(seed), output / "converted.onnx")
+    return rows
+
+
+def check_onnx(network: Network, data: Folder, path: Path) -> None:
+    """Export a network, and see that ONNX Runtime gives the same answers to the test images."""
+    export_onnx(network, (data.image_size, data.image_size), path)
+    session = onnxruntime.InferenceSession(str(path))
+    images, _ = next(iter(data.test_dataloader()[0]))
+    [logits] = session.run(None, {"image": images.numpy()})
+    with torch.no_grad():
+        want = network(images)
+    if not torch.allclose(torch.from_numpy(logits), want, atol=1e-3 * want.abs().max()):
+        raise RuntimeError(f"{path} does not give the network's logits")
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows as Markdown, percent: mean and sample standard deviation of each network's seeds."""
+    lines = ["| network | fine-tuned | parameters | " + " | ".join(COLUMNS.values()) + " |", "|---|---|---|" + "---|" * len(COLUMNS)]
+    for name, tuned in dict.fromkeys((row["network"], row["seed"] is not None) for row in rows):
+        same = [row for row in rows if (row["network"], row["seed"] is not None) == (name, tuned)]
+        images = mean(row["images"] for row in same)
+        cells = [name, f"on {images:,.0f} images" if tuned else "no", f"{same[0]['parameters'] / 1e6:.1f} M"]
+        cells += [_percent([row[column] for row in same]) for column in COLUMNS]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _percent(shares: Sequence[float]) -> str:
+    return f"{100 * mean(shares):.1f}" + (f" ({100 * stdev(shares):.1f})" if len(shares) > 1 else "")
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="folder of a finished run")
+    parser.add_argument("--images", type=Path, required=True, help="the folder it was trained on")
+    parser.add_argument("--group", default="h4", help="of the twin (default: h4)")
+    parser.add_argument("--seconds", type=float, default=90, help="of processor time for each fine-tuning (default: 90)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="(default: 0 1 2)")
+    parser.add_argument("--output", type=Path, default=Path("outputs/fine_tuned"), help="folder of what is written")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    options.output.mkdir(parents=True, exist_ok=True)
+    rows = compare(options.run, options.images, options.group, options.seconds, options.seeds, options.output)
+    about = {"seconds": options.seconds, "group": options.group, "versions": library_versions(), **code_version()}
+    (options.output / "fine_tuned.json").write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    print(table(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
