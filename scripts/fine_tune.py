@@ -10,10 +10,14 @@ import argparse
 import copy
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -26,6 +30,7 @@ from torch.nn import functional as F
 import t3cen
 from t3cen.analysis import shift_report
 from t3cen.augment import ColorJitter
+from t3cen.conversion import Converted
 from t3cen.data import Folder
 from t3cen.export import export_onnx
 from t3cen.models.network import Network
@@ -80,44 +85,56 @@ def twin(network: Any, group: str) -> Network:
     return t3cen.convert(network.body, group, match="width", **normalize)
 
 
-def compare(run: Path, images: Path, group: str, seconds: float, seeds: Sequence[int], output: Path) -> list[dict[str, Any]]:
-    """A row for each network and seed; those before fine-tuning have no seed.
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: the run, the folder it was trained on, the group, seconds of processor time, where to write."""
 
-    Raises:
-        ValueError: the run's network is not one of another library, without a group.
-    """
-    plain = t3cen.load(run)
-    if not hasattr(plain, "body") or plain.lifting.group.order > 1:
-        raise ValueError(f"{run} is no plain network of torchvision or timm; train one with model=plain backbone=torchvision/NAME")
-    assert plain.image_size is not None
+    run: Path
+    images: Path
+    group: str
+    seconds: float
+    output: Path
 
-    def data(seed: int, **options: Any) -> Folder:
-        return Folder(root=images, image_size=plain.image_size, batch_size=32, seed=seed, **options)
+    def starts(self) -> dict[str, tuple[Network, dict[str, Any]]]:
+        """By name, networks to fine-tune, and what is special about their images.
 
-    starts: dict[str, tuple[Network, dict[str, Any]]] = {
-        "original": (plain, {}),
-        "original, any hue": (plain, {"augmentation": ColorJitter(hue=0.5)}),
-        f"twin on {group.upper()}": (twin(plain, group), {}),
-    }
-    rows = []
+        Raises:
+            ValueError: the run's network is not one of another library, without a group.
+        """
+        plain: Any = t3cen.load(self.run)
+        if not hasattr(plain, "body") or plain.lifting.group.order > 1:
+            raise ValueError(
+                f"{self.run} is no plain network of torchvision or timm; train one with model=plain backbone=torchvision/NAME"
+            )
+        made = twin(plain, self.group)
+        made.image_size = plain.image_size
+        names = ("original", "original, any hue", f"twin on {self.group.upper()}")
+        return dict(zip(names, ((plain, {}), (plain, {"augmentation": ColorJitter(hue=0.5)}), (made, {})), strict=True))
 
-    def note(name: str, network: Network, seed: int | None, seen: int, spent: float) -> None:
-        row = {"network": name, "seed": seed, "parameters": parameters(network), "images": seen, "seconds": spent}
-        rows.append({**row, **accuracy(network, data(0))})
-        print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+    def data(self, network: Network, seed: int, **options: Any) -> Folder:
+        return Folder(root=self.images, image_size=network.image_size, batch_size=32, seed=seed, **options)
 
-    for name, (network, options) in starts.items():
-        if not options:
-            note(name, network.eval(), None, 0, 0.0)
-    for seed in seeds:
-        for name, (network, options) in starts.items():
+    def row(self, name: str, network: Network, seed: int | None, seen: int, spent: float) -> dict[str, Any]:
+        about = {"network": name, "seed": seed, "parameters": parameters(network), "images": seen, "seconds": spent}
+        return {**about, **accuracy(network, self.data(network, 0))}
+
+    def before(self) -> list[dict[str, Any]]:
+        """The rows before fine-tuning."""
+        return [self.row(name, network, None, 0, 0.0) for name, (network, options) in self.starts().items() if not options]
+
+    def tuned(self, seed: int, keep: bool) -> list[dict[str, Any]]:
+        """The rows of one seed. The twin's weights may be kept, and its ONNX file."""
+        torch.set_num_threads(1)
+        rows = []
+        for name, (start, options) in self.starts().items():
+            network = copy.deepcopy(start)
             torch.manual_seed(seed)
-            tuned = copy.deepcopy(network)
-            note(name, tuned, seed, *tune(tuned, data(seed, **options), seconds))
-            if isinstance(tuned, t3cen.conversion.Converted) and seed == seeds[0]:
-                torch.save(tuned.state_dict(), output / "converted.pt")
-                check_onnx(tuned, data(seed), output / "converted.onnx")
-    return rows
+            spent = tune(network, self.data(network, seed, **options), self.seconds)
+            rows.append(self.row(name, network, seed, *spent))
+            if keep and isinstance(network, Converted):
+                torch.save(network.state_dict(), self.output / "converted.pt")
+                check_onnx(network, self.data(network, seed), self.output / "converted.onnx")
+        return rows
 
 
 def check_onnx(network: Network, data: Folder, path: Path) -> None:
@@ -134,7 +151,10 @@ def check_onnx(network: Network, data: Folder, path: Path) -> None:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """The rows as Markdown, percent: mean and sample standard deviation of each network's seeds."""
-    lines = ["| network | fine-tuned | parameters | " + " | ".join(COLUMNS.values()) + " |", "|---|---|---|" + "---|" * len(COLUMNS)]
+    lines = [
+        "| network | fine-tuned | parameters | " + " | ".join(COLUMNS.values()) + " |",
+        "|---|---|---|" + "---|" * len(COLUMNS),
+    ]
     for name, tuned in dict.fromkeys((row["network"], row["seed"] is not None) for row in rows):
         same = [row for row in rows if (row["network"], row["seed"] is not None) == (name, tuned)]
         images = mean(row["images"] for row in same)
@@ -155,11 +175,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--group", default="h4", help="of the twin (default: h4)")
     parser.add_argument("--seconds", type=float, default=90, help="of processor time for each fine-tuning (default: 90)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="(default: 0 1 2)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="seeds at a time (default: one a processor core)")
     parser.add_argument("--output", type=Path, default=Path("outputs/fine_tuned"), help="folder of what is written")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     options.output.mkdir(parents=True, exist_ok=True)
-    rows = compare(options.run, options.images, options.group, options.seconds, options.seeds, options.output)
+    comparison = Comparison(options.run, options.images, options.group, options.seconds, options.output)
+    rows = comparison.before()
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        for found in pool.map(comparison.tuned, options.seeds, [seed == options.seeds[0] for seed in options.seeds]):
+            rows += found
     about = {"seconds": options.seconds, "group": options.group, "versions": library_versions(), **code_version()}
     (options.output / "fine_tuned.json").write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     print(table(rows))

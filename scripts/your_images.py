@@ -89,8 +89,7 @@ def page(text: str, found: dict[str, Any]) -> str:
         f"{found['images']['train']:,} training images of {found['size']} x {found['size']} pixels, {found['images']['val']} for "
         f"validation, {found['images']['test']} for tests.",
         f"Every fine-tuning takes {found['fine_tuned']['seconds']:.0f} seconds of one core.",
-        "Right answers in percent: mean and sample standard deviation of "
-        f"{len({row['seed'] for row in rows} - {None})} seeds.",
+        f"Right answers in percent: mean and sample standard deviation of {len({row['seed'] for row in rows} - {None})} seeds.",
         "",
         fine_tune.table(rows),
         "| column | images |",

@@ -106,9 +106,7 @@ def convert(
     if limit is not None:
         _band_limited(body, group, limit, trace, gates)
     check_alike(body, group, images)
-    names = tuple(
-        name for name, module in plain.named_modules() if isinstance(module, LAYERS)
-    )
+    names = tuple(name for name, module in plain.named_modules() if isinstance(module, LAYERS))
     conversion = Conversion(
         before=parameters(model), after=parameters(body), factor=factor, mixing=tuple(n for n in names if n in chosen),
         alike=tuple(n for n in names if n not in chosen),
