@@ -1,7 +1,8 @@
 """Start from a trained plain network: fine-tune it, and its colour-equivariant twin with its weights, for equal time.
 
-python scripts/fine_tune.py RUN --images photos --group h4    RUN was trained by data=folder, model=plain, backbone=torchvision/...
+python scripts/fine_tune.py RUN --images photos --group h4
 
+RUN was trained with data=folder model=plain backbone=torchvision/NAME, or timm/NAME.
 Time is that of the processor on one thread, which other work on the machine does not lengthen; loading images counts.
 It writes fine_tuned.json, the weights of the first seed's twin (converted.pt) and converted.onnx, and prints a table.
 """
@@ -151,10 +152,8 @@ def check_onnx(network: Network, data: Folder, path: Path) -> None:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """The rows as Markdown, percent: mean and sample standard deviation of each network's seeds."""
-    lines = [
-        "| network | fine-tuned | parameters | " + " | ".join(COLUMNS.values()) + " |",
-        "|---|---|---|" + "---|" * len(COLUMNS),
-    ]
+    columns = ["network", "fine-tuned", "parameters", *COLUMNS.values()]
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     for name, tuned in dict.fromkeys((row["network"], row["seed"] is not None) for row in rows):
         same = [row for row in rows if (row["network"], row["seed"] is not None) == (name, tuned)]
         images = mean(row["images"] for row in same)

@@ -74,13 +74,12 @@ def summary(
     compared = {"network": network} if original is None else {"network": network, "original": original}
     nets = {name: copy.deepcopy(net) for name, net in compared.items()}
     size = f"{image_size[0]} x {image_size[1]}"
+    products = [macs(net, image_size, images.device, channels) for net in nets.values()]
+    kept = [activations(net, image_size, channels) for net in nets.values()]
     rows = (
         ("parameters", *(f"{parameters(net):,}" for net in nets.values())),
-        (
-            f"multiply-accumulates, {size}",
-            *(f"{macs(net, image_size, images.device, channels) / 1e6:,.1f} M" for net in nets.values()),
-        ),
-        (f"activations to train, {size}", *(f"{activations(net, image_size, channels) / MIB:,.2f} MiB" for net in nets.values())),
+        (f"multiply-accumulates, {size}", *(f"{number / 1e6:,.1f} M" for number in products)),
+        (f"activations to train, {size}", *(f"{number / MIB:,.2f} MiB" for number in kept)),
     )
     return Summary(tuple(nets), rows, _errors(*(net.eval() for net in nets.values()), images=images))
 
