@@ -1,0 +1,62 @@
+"""Every Python block of every page runs, in the order of the page, or says why not."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+spec = importlib.util.spec_from_file_location("pages", Path(__file__).parent / "pages.py")
+pages = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(pages)
+
+ELSEWHERE = {
+    "docs/contributing.md": "tests/test_contributing.py adds its files to a copy of the repository",
+    "docs/tutorial.md": "test_the_tutorial_runs, in tests/docs/test_tutorial.py",
+}
+SLOW = {"README.md", "docs/convert.md"}
+"""They have networks of usual size."""
+GIVEN = {
+    "docs/your_images.md": "import torch\nmodel = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 2))\n"
+    "images, labels = torch.rand(4, 3, 8, 8), [0, 1, 0, 1]\n",
+}
+"""What a page takes for granted."""
+WITH_CODE = [name for name in pages.pages() if name not in ELSEWHERE and pages.blocks(name)]
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in WITH_CODE])
+def test_it_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    exec(GIVEN.get(name, ""), names)
+    for code, reason in pages.blocks(name):
+        if reason is None:
+            exec(compile(code, name, "exec"), names)
+
+
+def test_blocks_that_are_not_run_are_found():
+    text = "<!-- not run: slow -->\n\n```python\n1 / 0\n```\n\n```python\nx = 1\n```\n"
+    assert [(found["code"], found["reason"]) for found in pages.BLOCK.finditer(text)] == [("1 / 0\n", "slow"), ("x = 1\n", None)]
+
+
+@pytest.mark.parametrize("name", pages.pages())
+def test_no_line_is_over_120(name):
+    lines = (pages.PROJECT / name).read_text(encoding="utf-8").splitlines()
+    assert [f"{name}:{number}" for number, line in enumerate(lines, 1) if len(line) > 120] == []
+
+
+def anchors(text):
+    """What headings are called in links, as GitHub and the site do."""
+    heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", pages.pages())
+def test_links_lead_somewhere(name):
+    text = (pages.PROJECT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
+        path, _, anchor = target.partition("#")
+        file = (pages.PROJECT / name).parent / path if path else pages.PROJECT / name
+        assert file.exists(), f"{name} links to {target}"
+        if anchor:
+            assert anchor in anchors(file.read_text(encoding="utf-8")), f"{name} links to {target}"
