@@ -4,7 +4,7 @@ python scripts/fine_tune.py RUN --images photos --group h4
 
 RUN was trained with data=folder model=plain backbone=torchvision/NAME, or timm/NAME.
 Time is that of the processor on one thread, which other work on the machine does not lengthen; loading images counts.
-It writes fine_tuned.json, the weights of the first seed's twin (converted.pt) and converted.onnx, and prints a table.
+It writes fine_tuned.json and the weights of the first seed's twin, twin.pt, and prints a table.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-import onnxruntime
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -33,7 +32,6 @@ from t3cen.analysis import shift_report
 from t3cen.augment import ColorJitter
 from t3cen.conversion import Converted
 from t3cen.data import Folder
-from t3cen.export import export_onnx
 from t3cen.models.network import Network
 from t3cen.training.cost import parameters
 from t3cen.training.provenance import code_version, library_versions
@@ -124,7 +122,7 @@ class Comparison:
         return [self.row(name, network, None, 0, 0.0) for name, (network, options) in self.starts().items() if not options]
 
     def tuned(self, seed: int, keep: bool) -> list[dict[str, Any]]:
-        """The rows of one seed. The twin's weights may be kept, and its ONNX file."""
+        """The rows of one seed. The twin's weights may be kept."""
         torch.set_num_threads(1)
         rows = []
         for name, (start, options) in self.starts().items():
@@ -133,21 +131,8 @@ class Comparison:
             spent = tune(network, self.data(network, seed, **options), self.seconds)
             rows.append(self.row(name, network, seed, *spent))
             if keep and isinstance(network, Converted):
-                torch.save(network.state_dict(), self.output / "converted.pt")
-                check_onnx(network, self.data(network, seed), self.output / "converted.onnx")
+                torch.save(network.state_dict(), self.output / "twin.pt")
         return rows
-
-
-def check_onnx(network: Network, data: Folder, path: Path) -> None:
-    """Export a network, and see that ONNX Runtime gives the same answers to the test images."""
-    export_onnx(network, (data.image_size, data.image_size), path)
-    session = onnxruntime.InferenceSession(str(path))
-    images, _ = next(iter(data.test_dataloader()[0]))
-    [logits] = session.run(None, {"image": images.numpy()})
-    with torch.no_grad():
-        want = network(images)
-    if not torch.allclose(torch.from_numpy(logits), want, atol=1e-3 * want.abs().max()):
-        raise RuntimeError(f"{path} does not give the network's logits")
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -174,7 +159,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--group", default="h4", help="of the twin (default: h4)")
     parser.add_argument("--seconds", type=float, default=90, help="of processor time for each fine-tuning (default: 90)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="(default: 0 1 2)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="seeds at a time (default: one a processor core)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="seeds at a time (default: one a core)")
     parser.add_argument("--output", type=Path, default=Path("outputs/fine_tuned"), help="folder of what is written")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)

@@ -40,12 +40,18 @@ def test_nothing_is_fetched_from_elsewhere(site):
     for page in site.rglob("*.html"):
         assert FETCHED.findall(page.read_text(encoding="utf-8")) == [], page
     for style in site.rglob("*.css"):
-        assert re.findall(r"url\(['\"]?(?:https?:)?//[^)]*\)|@import ['\"]https?:", style.read_text(encoding="utf-8")) == [], style
+        assert re.findall(r"url\(['\"]?(?:https?:)?//[^)]*\)|@import ['\"]https?:", style.read_text(encoding="utf-8")) == [], (
+            style
+        )
 
 
 def test_three_ways_from_the_front_page_are_three_pages_at_most(site):
     """(a) an own model converted, (b) a laptop table, (c) a sweep on a cluster: linked from the front page."""
     front = (site / "index.html").read_text(encoding="utf-8")
-    for page, said in {"convert.html": "t3cen.convert(", "results/index.html": "scale=laptop", "running.html": "launcher=slurm"}.items():
+    for page, said in {
+        "convert.html": "t3cen.convert(",
+        "results/index.html": "scale=laptop",
+        "running.html": "launcher=slurm",
+    }.items():
         assert f'href="{page}"' in front
         assert said in re.sub(r"<[^>]+>", "", (site / page).read_text(encoding="utf-8"))
