@@ -135,19 +135,8 @@ def run(options: argparse.Namespace) -> None:
     call("shift_report", plain, "--images", images / "val", "--output", folder / "report")
     call("recommend", images, "--output", folder / "recommendation")
     group = recommend_folder(images).group
-    wanted = [
-        plain,
-        "--images",
-        images,
-        "--group",
-        group,
-        "--seconds",
-        options.seconds,
-        "--jobs",
-        options.jobs,
-        "--output",
-        tuned,
-    ]
+    wanted = [plain, "--images", images, "--group", group, "--output", tuned]
+    wanted += ["--seconds", options.seconds, "--jobs", options.jobs]
     print("\n$ python scripts/fine_tune.py", *wanted, flush=True)
     fine_tune.main([str(argument) for argument in wanted])
     before = t3cen.load(plain)

@@ -40,7 +40,7 @@ def draw(reports: Mapping[str, ShiftReport], title: str = "") -> tuple[Figure, d
         _strip(strips[column], first, axis)
     curves[0].set_ylabel("right answers (%)" if first.measure == "accuracy" else "answers that stay the same (%)")
     handles, labels = curves[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(first.scores) + 1, len(labels)))
     count = f"{first.images} image{'' if first.images == 1 else 's'}"
     figure.suptitle(f"{title}, {count}" if title else count, fontsize=15)
     return figure, {name: report.as_dict() for name, report in reports.items()}
