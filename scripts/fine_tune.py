@@ -8,7 +8,6 @@ It writes fine_tuned.json and the weights of the first seed's twin, twin.pt, and
 """
 
 import argparse
-import copy
 import json
 import math
 import os
@@ -121,18 +120,15 @@ class Comparison:
         """The rows before fine-tuning."""
         return [self.row(name, network, None, 0, 0.0) for name, (network, options) in self.starts().items() if not options]
 
-    def tuned(self, seed: int, keep: bool) -> list[dict[str, Any]]:
-        """The rows of one seed. The twin's weights may be kept."""
+    def tuned(self, seed: int, name: str, keep: bool) -> dict[str, Any]:
+        """The row of one network and seed. Its weights may be kept."""
         torch.set_num_threads(1)
-        rows = []
-        for name, (start, options) in self.starts().items():
-            network = copy.deepcopy(start)
-            torch.manual_seed(seed)
-            spent = tune(network, self.data(network, seed, **options), self.seconds)
-            rows.append(self.row(name, network, seed, *spent))
-            if keep and isinstance(network, Converted):
-                torch.save(network.state_dict(), self.output / "twin.pt")
-        return rows
+        network, options = self.starts()[name]
+        torch.manual_seed(seed)
+        spent = tune(network, self.data(network, seed, **options), self.seconds)
+        if keep:
+            torch.save(network.state_dict(), self.output / "twin.pt")
+        return self.row(name, network, seed, *spent)
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -159,16 +155,17 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--group", default="h4", help="of the twin (default: h4)")
     parser.add_argument("--seconds", type=float, default=90, help="of processor time for each fine-tuning (default: 90)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="(default: 0 1 2)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="seeds at a time (default: one a core)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fine-tunings at a time (default: one a core)")
     parser.add_argument("--output", type=Path, default=Path("outputs/fine_tuned"), help="folder of what is written")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     options.output.mkdir(parents=True, exist_ok=True)
     comparison = Comparison(options.run, options.images, options.group, options.seconds, options.output)
-    rows = comparison.before()
+    names = list(comparison.starts())
+    tasks = [(seed, name, (seed, name) == (options.seeds[0], names[-1])) for seed in options.seeds for name in names]
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        for found in pool.map(comparison.tuned, options.seeds, [seed == options.seeds[0] for seed in options.seeds]):
-            rows += found
+        tuned = pool.map(comparison.tuned, *zip(*tasks, strict=True))
+        rows = [*comparison.before(), *tuned]
     about = {"seconds": options.seconds, "group": options.group, "versions": library_versions(), **code_version()}
     (options.output / "fine_tuned.json").write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     print(table(rows))

@@ -138,7 +138,8 @@ def run(options: argparse.Namespace) -> None:
     wanted = [plain, "--images", images, "--group", group, "--output", tuned]
     wanted += ["--seconds", options.seconds, "--jobs", options.jobs]
     print("\n$ python scripts/fine_tune.py", *wanted, flush=True)
-    fine_tune.main([str(argument) for argument in wanted])
+    if not (tuned / "fine_tuned.json").exists():
+        fine_tune.main([str(argument) for argument in wanted])
     before = t3cen.load(plain)
     twin = fine_tune.twin(before, group)
     twin.load_state_dict(torch.load(tuned / "twin.pt", weights_only=True))
