@@ -29,7 +29,6 @@ from torch.nn import functional as F
 import t3cen
 from t3cen.analysis import shift_report
 from t3cen.augment import ColorJitter
-from t3cen.conversion import Converted
 from t3cen.data import Folder
 from t3cen.models.network import Network
 from t3cen.training.cost import parameters
