@@ -33,7 +33,7 @@ def draw(reports: Mapping[str, ShiftReport], title: str = "") -> tuple[Figure, d
     if len(measures := {report.measure for report in reports.values()}) != 1:
         raise ValueError(f"reports of one measure are drawn together, got {', '.join(sorted(measures)) or 'none'}")
     first = next(iter(reports.values()))
-    figure = canvas(5 * len(first.scores) + 0.5, 5.6)
+    figure = canvas(max(5 * len(first.scores) + 0.5, 7), 5.6)
     curves, strips = figure.subplots(2, len(first.scores), height_ratios=(5, 1), squeeze=False)
     for column, axis in enumerate(first.scores):
         _curves(curves[column], reports, axis)
