@@ -42,7 +42,9 @@ def test_blocks_that_are_not_run_are_found():
 @pytest.mark.parametrize("name", pages.pages())
 def test_no_line_is_over_120(name):
     lines = (pages.PROJECT / name).read_text(encoding="utf-8").splitlines()
-    assert [f"{name}:{number}" for number, line in enumerate(lines, 1) if len(line) > 120] == []
+    printed = name.startswith("docs/results/")  # tables as make_tables prints them, with a cell for each test set
+    long = [f"{name}:{number}" for number, line in enumerate(lines, 1) if len(line) > 120 and not (printed and line[:1] == "|")]
+    assert long == []
 
 
 def anchors(text):
