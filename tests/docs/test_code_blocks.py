@@ -62,3 +62,12 @@ def test_links_lead_somewhere(name):
         assert file.exists(), f"{name} links to {target}"
         if anchor:
             assert anchor in anchors(file.read_text(encoding="utf-8")), f"{name} links to {target}"
+
+
+def test_the_table_of_the_front_page_is_that_of_the_results():
+    front, full = ((pages.PROJECT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/results/hue_shift.md"))
+    rows = re.findall(r"^\| (ResNet44|T³CEN-H4) \| (\d[^|]*) \| ([^|]*) \| ([^|]*) \|$", front, re.M)
+    assert [name for name, *_ in rows] == ["ResNet44", "T³CEN-H4"]
+    for name, *cells in rows:
+        [printed] = re.findall(rf"^\| {name} \| ours \| (.*)$", full, re.M)
+        assert [re.sub(r"\*\*| n=3.*", "", cell) for cell in printed.split(" | ")[:3]] == cells
