@@ -140,23 +140,31 @@ def run(options: argparse.Namespace) -> None:
     print("\n$ python scripts/fine_tune.py", *wanted, flush=True)
     if not (tuned / "fine_tuned.json").exists():
         fine_tune.main([str(argument) for argument in wanted])
-    before = t3cen.load(plain)
-    twin = fine_tune.twin(before, group)
-    twin.load_state_dict(torch.load(tuned / "twin.pt", weights_only=True))
-    data = Folder(root=images, image_size=options.size)
-    picture({"ResNet18": before, f"its twin on {group.upper()}, fine-tuned": twin.eval()}, data, folder)
-    session = onnxruntime.InferenceSession(str(export_onnx(twin, (options.size, options.size), folder / "twin.onnx")))
-    paths = predict.images_in([images / "test"])
-    answers = predict.as_csv(paths, before.class_names, predict.predict(twin, paths).tolist())
-    (folder / "answers.csv").write_text(answers, encoding="utf-8")
+    exported = use(folder, group)
     found = {
         "size": options.size,
         "images": {part: len(list((images / part).glob("*/*.png"))) for part in HUES},
         "group": group,
-        "exported": right_answers(session, data),
+        "exported": exported,
         "fine_tuned": json.loads((tuned / "fine_tuned.json").read_text(encoding="utf-8")),
     }
     (folder / "found.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def use(folder: Path, group: str) -> float:
+    """Report the fine-tuned twin beside the original, export it, and predict the test images; the exported one's accuracy."""
+    images, before = folder / "objects", t3cen.load(folder / "plain")
+    assert before.image_size is not None
+    twin = fine_tune.twin(before, group)
+    twin.load_state_dict(torch.load(folder / "fine_tuned" / "twin.pt", weights_only=True))
+    twin.image_size, twin.class_names = before.image_size, before.class_names
+    data = Folder(root=images, image_size=before.image_size)
+    picture({"ResNet18": before, f"its twin on {group.upper()}, fine-tuned": twin.eval()}, data, folder)
+    paths = predict.images_in([images / "test"])
+    answers = predict.as_csv(paths, before.class_names, predict.predict(twin, paths).tolist())
+    (folder / "answers.csv").write_text(answers, encoding="utf-8")
+    path = export_onnx(twin, (before.image_size, before.image_size), folder / "twin.onnx")
+    return right_answers(onnxruntime.InferenceSession(str(path)), data)
 
 
 def main(arguments: list[str]) -> int:
