@@ -14,8 +14,8 @@ ELSEWHERE = {
     "docs/contributing.md": "tests/test_contributing.py adds its files to a copy of the repository",
     "docs/tutorial.md": "test_the_tutorial_runs, in tests/docs/test_tutorial.py",
 }
-SLOW = {"README.md", "docs/convert.md"}
-"""They have networks of usual size."""
+SLOW = {"README.md", "docs/convert.md", "docs/export.md"}
+"""They have networks of usual size, or export one."""
 GIVEN = {
     "docs/your_images.md": "import torch\nmodel = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 2))\n"
     "images, labels = torch.rand(4, 3, 8, 8), [0, 1, 0, 1]\n",
