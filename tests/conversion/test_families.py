@@ -17,7 +17,7 @@ COARSE = {"regnet_y_400mf": 0.25, "unet": 0.05}
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in FAST else pytest.mark.slow) for n in families.FAMILIES])
 @pytest.mark.parametrize("group", families.GROUPS)
 def test_it_is_equivariant_with_as_many_parameters(name, group):
-    network, rgb = families.converted(name, group), families.images(name)
+    network, rgb = families.converted(name, group), families.images(name)[:1]
     errors = {training: families.worst_error(network, rgb, training) for training in (False, True)}
     network, rgb = network.double(), rgb.double()
     for training, error in errors.items():
@@ -32,7 +32,7 @@ def test_it_is_equivariant_with_as_many_parameters(name, group):
 def test_maps_are_pooled_per_pixel():
     network, rgb = families.converted("unet", "h4s4"), families.images("unet")
     maps = network.eval().on_lifted(network.lifting(rgb))
-    assert maps.shape == (2, 16, 3, 64, 64)
+    assert maps.shape == (2, 16, 3, 32, 32)
     assert network(rgb).equal(maps.mean(1))
 
 
@@ -40,4 +40,4 @@ def test_maps_are_pooled_per_pixel():
 def test_segmentation_keeps_its_dictionary():
     network, rgb = families.converted("fcn_resnet50", "h2"), families.images("fcn_resnet50")
     out = network.eval()(rgb)
-    assert {name: maps.shape for name, maps in out.items()} == {"out": (2, 5, 64, 64), "aux": (2, 5, 64, 64)}
+    assert {name: maps.shape for name, maps in out.items()} == {"out": (2, 5, 32, 32), "aux": (2, 5, 32, 32)}
