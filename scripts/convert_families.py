@@ -2,6 +2,7 @@
 
 python scripts/convert_families.py                 all of them: ten minutes
 python scripts/convert_families.py resnet18 unet   some
+python scripts/convert_families.py --page          all, into docs/convert.md
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -72,6 +75,8 @@ FAMILIES: dict[str, Callable[[], nn.Module]] = {
 }
 SIZES = {"inception_v3": 80}
 """Sides of images, in pixels, where 32 are too few."""
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "convert.md"
+MARK = "<!-- families -->\n"
 NOISE = 1e-7
 """Relative change of the input that amplification is measured with."""
 
@@ -136,13 +141,23 @@ def rows(names: list[str], group: str) -> Iterator[str]:
         yield f"| {name} | {before / 1e6:.2f} M | {after / before - 1:+.1%} | " + " | ".join(texts) + " |"
 
 
+def page(text: str, tables: str) -> str:
+    """The text of docs/convert.md with the tables behind its mark made anew."""
+    before, _, behind = text.partition(MARK)
+    return before + MARK + "\n" + tables + "\n" + behind[behind.index("Where a change is above") :]
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"some of {', '.join(FAMILIES)}")
+    parser.add_argument("--page", action="store_true", help="write the tables into docs/convert.md")
     options = parser.parse_args()
     if unknown := set(options.networks) - set(FAMILIES):
         parser.error(f"no network {', '.join(sorted(unknown))}; choose from {', '.join(FAMILIES)}")
+    lines = []
     for group in GROUPS:
-        print(f"\n{group.upper()}\n")
-        for row in rows(options.networks or list(FAMILIES), group):
-            print(row, flush=True)
+        for line in chain((f"### {group.upper()}", ""), rows(options.networks or list(FAMILIES), group), ("",)):
+            print(line, flush=True)
+            lines.append(line)
+    if options.page:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), "\n".join(lines)), encoding="utf-8")
