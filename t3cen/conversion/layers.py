@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
@@ -52,10 +53,15 @@ class FoldedConvTranspose2d(FoldedConv2d):
         bias: bool = True,
         groups: int = 1,
     ) -> None:
+        self.taps = tuple(-(-size // step) for size, step in zip(kernel_size, stride, strict=True))
         super().__init__(in_channels, out_channels, kernel_size, group, bias=bias, groups=groups)
         self.steps, self.cut, self.output_padding = stride, padding, output_padding
-        self.taps = tuple(-(-size // step) for size, step in zip(kernel_size, stride, strict=True))
         self.padding = cast(Pair, tuple(taps - 1 for taps in self.taps))
+
+    @property
+    def fan_in(self) -> int:
+        """Inputs to one output value: of each `stride` taps of the kernel, one."""
+        return self.in_channels // self.groups * self.group.order * math.prod(self.taps)
 
     def filter_bank(self) -> Tensor:
         """The filters of all places within a step, `(C' sh sw, C / groups, *orders, taps, taps)`."""

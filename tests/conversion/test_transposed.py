@@ -50,6 +50,15 @@ def test_every_element_is_seen_and_moves_along(kernel, stride, padding, more, gr
     assert all((unfolded(one)[:, g] - layer.bias[:, None, None]).abs().max() > 1e-3 for g in range(group.order))
 
 
+def test_new_filters_keep_the_size_of_features():
+    torch.manual_seed(0)
+    group = ColorGroup(4)
+    layer = FoldedConvTranspose2d(64, 64, (4, 4), group, (2, 2), (1, 1), (0, 0), bias=False)
+    plain = nn.Conv2d(256, 64, 2, bias=False)  # as many inputs to each output
+    scale = layer(torch.randn(4, 64, 16, 16)).std() / plain(torch.randn(1, 256, 16, 16)).std()
+    assert 0.9 < scale < 1.1
+
+
 @pytest.mark.parametrize(("dilation", "mixing"), [(1, ("0", "2")), (2, ("0",))])
 def test_in_a_network(dilation, mixing):
     model = nn.Sequential(
