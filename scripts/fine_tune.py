@@ -4,7 +4,8 @@ python scripts/fine_tune.py RUN --images photos --group h4
 
 RUN was trained with data=folder model=plain backbone=torchvision/NAME, or timm/NAME.
 Time is that of the processor on one thread, which other work on the machine does not lengthen; loading images counts.
-It writes fine_tuned.json and the weights of the first seed's twin, twin.pt, and prints a table.
+A call that is interrupted goes on where it was. It writes fine_tuned.json, and twin.pt, the weights
+of the first seed's twin, and prints a table.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from t3cen.augment import ColorJitter
 from t3cen.data import Folder
 from t3cen.models.network import Network
 from t3cen.training.cost import parameters
+from t3cen.training.files import write_json
 from t3cen.training.provenance import code_version, library_versions
 
 HUES = {"hue": tuple(k / 12 for k in range(-5, 7))}
@@ -111,23 +113,24 @@ class Comparison:
     def data(self, network: Network, seed: int, **options: Any) -> Folder:
         return Folder(root=self.images, image_size=network.image_size, batch_size=32, seed=seed, **options)
 
-    def row(self, name: str, network: Network, seed: int | None, seen: int, spent: float) -> dict[str, Any]:
-        about = {"network": name, "seed": seed, "parameters": parameters(network), "images": seen, "seconds": spent}
-        return {**about, **accuracy(network, self.data(network, 0))}
-
-    def before(self) -> list[dict[str, Any]]:
-        """The rows before fine-tuning."""
-        return [self.row(name, network, None, 0, 0.0) for name, (network, options) in self.starts().items() if not options]
-
-    def tuned(self, seed: int, name: str, keep: bool) -> dict[str, Any]:
-        """The row of one network and seed. Its weights may be kept."""
+    def row(self, name: str, seed: int | None, keep: bool = False) -> dict[str, Any]:
+        """The row of one network, fine-tuned unless it has no seed. It stays in a file, which another call takes it from."""
+        file = self.output / "rows" / f"{self.group} {self.seconds:g} {name} {seed}.json"
+        if file.exists():
+            return json.loads(file.read_text(encoding="utf-8"))
         torch.set_num_threads(1)
         network, options = self.starts()[name]
-        torch.manual_seed(seed)
-        spent = tune(network, self.data(network, seed, **options), self.seconds)
+        seen, spent = 0, 0.0
+        if seed is not None:
+            torch.manual_seed(seed)
+            seen, spent = tune(network, self.data(network, seed, **options), self.seconds)
         if keep:
             torch.save(network.state_dict(), self.output / "twin.pt")
-        return self.row(name, network, seed, *spent)
+        row = {"network": name, "seed": seed, "parameters": parameters(network), "images": seen, "seconds": spent}
+        row |= accuracy(network.eval(), self.data(network, 0))
+        file.parent.mkdir(exist_ok=True)
+        write_json(file, row)
+        return row
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -160,11 +163,11 @@ def main(arguments: list[str]) -> int:
     torch.set_num_threads(1)
     options.output.mkdir(parents=True, exist_ok=True)
     comparison = Comparison(options.run, options.images, options.group, options.seconds, options.output)
-    names = list(comparison.starts())
-    tasks = [(seed, name, (seed, name) == (options.seeds[0], names[-1])) for seed in options.seeds for name in names]
+    starts = comparison.starts()
+    tasks = [(name, None, False) for name, (_, special) in starts.items() if not special]
+    tasks += [(name, seed, (name, seed) == (list(starts)[-1], options.seeds[0])) for seed in options.seeds for name in starts]
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        tuned = pool.map(comparison.tuned, *zip(*tasks, strict=True))
-        rows = [*comparison.before(), *tuned]
+        rows = list(pool.map(comparison.row, *zip(*tasks, strict=True)))
     about = {"seconds": options.seconds, "group": options.group, "versions": library_versions(), **code_version()}
     (options.output / "fine_tuned.json").write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     print(table(rows))
