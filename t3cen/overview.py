@@ -65,9 +65,10 @@ def summary(
 
     Source: paper, "Equivariance Error".
     """
-    if not isinstance(getattr(network, "lifting", None), Lifting):
+    lifting = getattr(network, "lifting", None)
+    if not isinstance(lifting, Lifting):
         raise ValueError(f"{type(network).__name__} has no lifting; make it with t3cen.convert or t3cen.models.build")
-    channels = network.lifting.channels
+    channels = lifting.channels
     if images is None:
         images = torch.rand(2, channels, *image_size, generator=torch.Generator().manual_seed(0))
         images = images.to(next(network.parameters()))
