@@ -18,7 +18,7 @@ LOWEST_TESTS := tests/test_project.py tests/test_export.py tests/models/test_reg
 PYTEST := $(RUN) -m pytest -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-gpu lint tables figures report status clean
+.PHONY: help demo test test-all test-gpu lint tables figures report docs status clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ reproduce: $(READY) ## TABLE=hue_shift made again from nothing, beside the commi
 
 report: $(READY) ## one self-contained page: tables, figures, provenance
 	@$(RUN) scripts/make_report.py
+
+docs: $(READY) ## the pages as a site, into outputs/site
+	@$(RUN) -m mkdocs build --strict --quiet
 
 status: $(READY) ## which runs of which table are done (SCALE=laptop for those of that scale)
 	@$(RUN) scripts/status.py --scale $(SCALE)

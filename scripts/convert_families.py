@@ -1,15 +1,17 @@
 """Convert a network of every family of torchvision's, and measure what becomes of it; prints the table of docs/convert.md.
 
-python scripts/convert_families.py                 all of them: minutes
+python scripts/convert_families.py                 all of them: ten minutes
 python scripts/convert_families.py resnet18 unet   some
+python scripts/convert_families.py --page          all, into docs/convert.md
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +21,7 @@ from torchvision import models
 from t3cen import convert
 from t3cen.conversion import Converted
 from t3cen.conversion.check import set_mode
-from t3cen.testing import equivariance_error
+from t3cen.testing import equivariance_error, relative_difference
 
 GROUPS = ("h4s4", "h3s2l2")
 
@@ -73,12 +75,19 @@ FAMILIES: dict[str, Callable[[], nn.Module]] = {
 }
 SIZES = {"inception_v3": 80}
 """Sides of images, in pixels, where 32 are too few."""
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "convert.md"
+MARK = "<!-- families -->\n"
+NOISE = 1e-7
+"""Relative change of the input that amplification is measured with."""
 
 
 def converted(name: str, group: str, match: str = "parameters") -> Converted:
     """The family's network with random weights, converted, its running statistics those of one batch."""
     torch.manual_seed(0)
     network = convert(FAMILIES[name](), group, match=match)
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 1.0
     with torch.no_grad():
         network.train()(images(name))
     return network
@@ -90,45 +99,65 @@ def images(name: str) -> Tensor:
     return torch.rand(2, 3, size, size, generator=torch.Generator().manual_seed(1))
 
 
-def worst_error(network: Converted, rgb: Tensor, training: bool) -> float:
-    """The largest equivariance error of the outputs of the group's elements, before they are pooled, acting on angles.
+def outputs(network: Converted, lifted: Tensor) -> Tensor:
+    """All outputs of the group's elements, before they are pooled, side by side."""
+    found = tree_leaves(network.on_lifted(lifted))
+    return torch.cat([output.flatten(2) for output in found if output is not None], 2)
 
-    Over every element in evaluation; over one step along each axis, and along all, in training.
+
+def worst_error(network: Converted, rgb: Tensor, training: bool) -> float:
+    """The largest equivariance error over all elements of the group, acting on angles."""
+    set_mode(network, training)
+    lifting = network.lifting
+    return equivariance_error(
+        lambda angles: outputs(network, lifting.lift(angles)), network.group, lifting.encode(rgb), act_input=lifting.act
+    ).worst
+
+
+@torch.no_grad()
+def amplification(network: Converted, rgb: Tensor, training: bool) -> float:
+    """How many times larger the relative change of the outputs is than that of the input, which is rounding by chance.
+
+    It is a property of networks, plain ones too, that no arithmetic takes away. The network must be in float64.
     """
     set_mode(network, training)
-    lifting, axes = network.lifting, range(len(network.group.orders))
-    steps = [tuple(int(i == axis) for i in axes) for axis in axes]
-    elements = [*steps, (1,) * len(axes)] if training else None
-
-    def function(angles: Tensor) -> Tensor:
-        outputs = tree_leaves(network.on_lifted(lifting.lift(angles)))
-        return torch.cat([output.flatten(2) for output in outputs if output is not None], 2)
-
-    return equivariance_error(function, network.group, lifting.encode(rgb), act_input=lifting.act, elements=elements).worst
+    lifted = network.lifting(rgb)
+    noise = torch.randn(lifted.shape, dtype=lifted.dtype, generator=torch.Generator().manual_seed(2))
+    before, after = outputs(network, lifted), outputs(network, lifted * (1 + NOISE * noise))
+    return relative_difference(before, after) / relative_difference(lifted, lifted * (1 + NOISE * noise))
 
 
-def rows(names: list[str]) -> Iterator[str]:
+def rows(names: list[str], group: str) -> Iterator[str]:
     """Lines of a Markdown table."""
-    columns = ("parameters", "evaluation", "training", "training, float64")
-    yield "| network | parameters | " + " | ".join(f"{group}: {column}" for group in GROUPS for column in columns) + " |"
-    yield "|---|---|" + "---|" * len(GROUPS) * len(columns)
+    yield "| network | parameters | change | evaluation | training | training, float64 | amplification |"
+    yield "|---|---|---|---|---|---|---|"
     for name in names:
-        cells = []
-        for group in GROUPS:
-            network = converted(name, group)
-            rgb, before = images(name)[:1], network.conversion.before
-            errors = [worst_error(network, rgb, training) for training in (False, True)]
-            errors.append(worst_error(network.double(), rgb.double(), training=True))
-            cells += [f"{network.conversion.after / before - 1:+.1%}", *(f"{error:.0e}" for error in errors)]
-        yield f"| {name} | {before / 1e6:.2f} M | " + " | ".join(cells) + " |"
+        network, rgb = converted(name, group), images(name)[:1]
+        before, after = network.conversion.before, network.conversion.after
+        errors = [worst_error(network, rgb, training) for training in (False, True)]
+        network, rgb = network.double(), rgb.double()
+        errors.append(worst_error(network, rgb, training=True))
+        texts = [f"{error:.0e}" for error in errors] + [f"{amplification(network, rgb, training=True):.2g}"]
+        yield f"| {name} | {before / 1e6:.2f} M | {after / before - 1:+.1%} | " + " | ".join(texts) + " |"
+
+
+def page(text: str, tables: str) -> str:
+    """The text of docs/convert.md with the tables behind its mark made anew."""
+    before, _, behind = text.partition(MARK)
+    return before + MARK + "\n" + tables + "\n" + behind[behind.index("Where a change is above") :]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"some of {', '.join(FAMILIES)}")
+    parser.add_argument("--page", action="store_true", help="write the tables into docs/convert.md")
     options = parser.parse_args()
     if unknown := set(options.networks) - set(FAMILIES):
         parser.error(f"no network {', '.join(sorted(unknown))}; choose from {', '.join(FAMILIES)}")
-    for row in rows(options.networks or list(FAMILIES)):
-        sys.stdout.write(row + "\n")
-        sys.stdout.flush()
+    lines = []
+    for group in GROUPS:
+        for line in chain((f"### {group.upper()}", ""), rows(options.networks or list(FAMILIES), group), ("",)):
+            print(line, flush=True)
+            lines.append(line)
+    if options.page:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), "\n".join(lines)), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""The measured part of docs/performance.md, from docs/performance/*.json and, of GPUs, docs/gpu/*.json.
+"""The measured part of docs/performance.md and the costs in README.md, from docs/performance/*.json and docs/gpu/*.json.
 
 python scripts/benchmark.py networks --json docs/performance/resnet18.json     measures, and writes one of these files
 python scripts/gpu_check.py --adopt outputs/gpu_check.json                     puts a GPU's there
-python scripts/performance_page.py                                             writes the tables of all of them into the page
+python scripts/performance_page.py                                             writes the tables of all of them into the pages
 """
 
 import json
@@ -14,6 +14,7 @@ from predict_gpu import CHECKS, NOT_YET, name_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARK = "<!-- measured -->\n"
+COSTS = "<!-- costs -->\n"
 LEFT_OUT = {"rounds", "arithmetic_floor", "traffic_floor", "imports"}
 
 
@@ -96,6 +97,20 @@ def page(text: str, folder: Path = DOCS / "performance", checks: Path = CHECKS) 
     return text.partition(MARK)[0] + MARK + "\n" + "\n".join([*sections, "## On GPUs", *(gpus or [NOT_YET])])
 
 
+def front(text: str, folder: Path = DOCS / "performance") -> str:
+    """The text of README.md with the table behind its mark made anew: four networks, each against the plain one."""
+    found = [json.loads((folder / name).read_text(encoding="utf-8")) for name in ("resnet18.json", "resnet18-one-image.json")]
+    training, inference = ({row["case"]: row for row in part["rows"]} for part in found)
+    lines = ["| network | training, time | training, memory | one image, time |", "|---|---|---|---|"]
+    lines.append("| plain | 1.00x | 1.00x | 1.00x |")
+    for group in ("h4", "h4s4", "h4s4l4"):
+        step, image = training[f"{group} fourier"], inference[f"{group} fourier, folded"]
+        ratios = (step["over_plain"], step["memory_over_plain"], image["over_plain"])
+        lines.append(f"| {group.upper()} | " + " | ".join(f"{ratio:.2f}x" for ratio in ratios) + " |")
+    before, mark, behind = text.partition(COSTS)
+    return before + mark + "\n" + "\n".join(lines) + "\n\n" + behind.lstrip("\n").partition("\n\n")[2]
+
+
 if __name__ == "__main__":
-    target = DOCS / "performance.md"
-    target.write_text(page(target.read_text(encoding="utf-8")), encoding="utf-8")
+    for target, made in ((DOCS / "performance.md", page), (DOCS.parent / "README.md", front)):
+        target.write_text(made(target.read_text(encoding="utf-8")), encoding="utf-8")

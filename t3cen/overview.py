@@ -57,7 +57,7 @@ def summary(
     Args:
         network: e.g. from `t3cen.convert` or `t3cen.models.build`; not modified.
         original: to compare with; not modified.
-        images: `(B, 3, H, W)`, RGB in [0, 1], that errors are measured on; two of random colours of `image_size` if left out.
+        images: `(B, C, H, W)` in [0, 1] that errors are measured on; two of random colours of `image_size` if left out.
         image_size: of the image that costs are counted for.
 
     Raises:
@@ -65,24 +65,28 @@ def summary(
 
     Source: paper, "Equivariance Error".
     """
-    if not isinstance(getattr(network, "lifting", None), Lifting):
+    lifting = getattr(network, "lifting", None)
+    if not isinstance(lifting, Lifting):
         raise ValueError(f"{type(network).__name__} has no lifting; make it with t3cen.convert or t3cen.models.build")
+    channels = lifting.channels
     if images is None:
-        images = torch.rand(2, 3, *image_size, generator=torch.Generator().manual_seed(0))
+        images = torch.rand(2, channels, *image_size, generator=torch.Generator().manual_seed(0))
         images = images.to(next(network.parameters()))
     compared = {"network": network} if original is None else {"network": network, "original": original}
     nets = {name: copy.deepcopy(net) for name, net in compared.items()}
     size = f"{image_size[0]} x {image_size[1]}"
+    products = [macs(net, image_size, images.device, channels) for net in nets.values()]
+    kept = [activations(net, image_size, channels) for net in nets.values()]
     rows = (
         ("parameters", *(f"{parameters(net):,}" for net in nets.values())),
-        (f"multiply-accumulates, {size}", *(f"{macs(net, image_size, images.device) / 1e6:,.1f} M" for net in nets.values())),
-        (f"activations to train, {size}", *(f"{activations(net, image_size) / MIB:,.2f} MiB" for net in nets.values())),
+        (f"multiply-accumulates, {size}", *(f"{number / 1e6:,.1f} M" for number in products)),
+        (f"activations to train, {size}", *(f"{number / MIB:,.2f} MiB" for number in kept)),
     )
     return Summary(tuple(nets), rows, _errors(*(net.eval() for net in nets.values()), images=images))
 
 
-def activations(network: nn.Module, image_size: tuple[int, int]) -> int:
-    """Bytes that one image `(3, H, W)` of a training step keeps until its backward pass."""
+def activations(network: nn.Module, image_size: tuple[int, int], channels: int = 3) -> int:
+    """Bytes that one image `(channels, H, W)` of a training step keeps until its backward pass."""
     network = copy.deepcopy(network).train()
     own = {t.untyped_storage().data_ptr() for t in (*network.parameters(), *network.buffers())}
     kept: dict[int, Any] = {}
@@ -93,7 +97,7 @@ def activations(network: nn.Module, image_size: tuple[int, int]) -> int:
         return tensor
 
     batch = 2  # batch norm trains on no less
-    images = torch.full((batch, 3, *image_size), 0.5).to(next(network.parameters()))
+    images = torch.full((batch, channels, *image_size), 0.5).to(next(network.parameters()))
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         output = network(images)  # noqa: F841  its graph is what keeps
     return sum(storage.nbytes() for storage in kept.values()) // batch

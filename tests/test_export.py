@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from t3cen import convert
 from t3cen.export import export_onnx, export_program
 from t3cen.models import build
 from t3cen.models.families import FAMILIES, accepting
@@ -97,3 +98,30 @@ def test_a_traced_network_takes_other_sizes(options):
         traced = torch.jit.trace(net, images(2, 28, 28), check_trace=False)
         for rgb in inputs("z2cnn"):
             assert_same(traced(rgb), net, rgb)
+
+
+class TwoMaps(torch.nn.Module):
+    """A dictionary of two maps, one of half the size."""
+
+    def __init__(self):
+        super().__init__()
+        self.down, self.norm = torch.nn.Conv2d(3, 8, 3, 2, 1), torch.nn.BatchNorm2d(8)
+        self.up, self.out, self.aux = torch.nn.ConvTranspose2d(8, 8, 2, 2), torch.nn.Conv2d(8, 2, 1), torch.nn.Conv2d(8, 3, 1)
+
+    def forward(self, rgb):
+        maps = torch.relu(self.norm(self.down(rgb)))
+        return {"out": self.out(torch.relu(self.up(maps))), "aux": self.aux(maps)}
+
+
+@pytest.mark.slow
+def test_a_dictionary_keeps_its_names(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    torch.manual_seed(0)
+    net = convert(TwoMaps(), "h3").eval()
+    path = export_onnx(net, (16, 16), tmp_path / "net.onnx")
+    rgb = images(3, 20, 28)
+    with torch.no_grad():
+        want = net(rgb)
+    maps = onnxruntime.InferenceSession(str(path)).run(["out", "aux"], {"image": rgb.numpy()})
+    for name, found in zip(("out", "aux"), maps, strict=True):
+        torch.testing.assert_close(torch.from_numpy(found), want[name], rtol=1e-4, atol=1e-5)

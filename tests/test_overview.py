@@ -6,7 +6,9 @@ from torch import nn
 
 from t3cen import convert, summary
 from t3cen.models import build
+from t3cen.nn import IdentityLifting
 from t3cen.overview import activations
+from t3cen.training.cost import macs
 
 
 class Plain(nn.Module):
@@ -48,6 +50,19 @@ def test_it_prints_as_a_table():
     assert len(lines) == 5
     assert len({len(line) for line in lines}) == 1
     assert "output moves with hue (3)" in text
+
+
+def test_images_of_another_number_of_channels():
+    class OneBand(IdentityLifting):
+        channels = 1
+
+        def encode(self, image):
+            return image
+
+    network = convert(nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(4, 2, 3)), "", lifting=OneBand())
+    costs = {label: texts for label, *texts in summary(network, network.body, image_size=(8, 8)).rows}
+    assert costs["multiply-accumulates, 8 x 8"] == [f"{(4 * 9 * 36 + 8 * 9 * 16) / 1e6:,.1f} M"] * 2
+    assert macs(network, (8, 8), channels=1) == 4 * 9 * 36 + 8 * 9 * 16
 
 
 def test_nothing_is_changed():

@@ -62,8 +62,13 @@ def set_mode(body: nn.Module, training: bool) -> None:
     """Training without what is drawn at random, or evaluation."""
     body.train(training)
     for module in body.modules():
-        if isinstance(module, _DropoutNd) or type(module).__name__ in RANDOM:
+        if is_random(module):
             module.eval()
+
+
+def is_random(module: nn.Module) -> bool:
+    """Whether it is a module that multiplies by what is drawn at random."""
+    return isinstance(module, _DropoutNd) or type(module).__name__ in RANDOM
 
 
 @torch.no_grad()

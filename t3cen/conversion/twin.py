@@ -10,10 +10,10 @@ from typing import Any
 from torch import Tensor, nn
 
 from t3cen.conversion import layers
-from t3cen.conversion.check import check_alike
+from t3cen.conversion.check import check_alike, is_random
 from t3cen.conversion.narrow import KNOWN, check_layers, is_depthwise, narrowed, parameters
 from t3cen.conversion.network import Conversion, Converted
-from t3cen.conversion.trace import Trace, described, example_for, without_numbers
+from t3cen.conversion.trace import LAYERS, Trace, described, example_for, without_numbers
 from t3cen.groups import ColorGroup, CyclicProduct
 from t3cen.models.families import Family, keep_band
 from t3cen.models.network import Normalize
@@ -31,6 +31,9 @@ ACTIVATIONS = (
     nn.Hardsigmoid, nn.Hardtanh, nn.Softplus, *MAXIMA,
 )  # fmt: skip
 
+GATES = {"SqueezeExcitation", "SqueezeExcite", "SEModule", "EffectiveSEModule", "EcaModule"}
+"""Of torchvision and timm: modules that multiply maps by what they compute of them."""
+
 
 def convert(
     model: nn.Module,
@@ -47,8 +50,8 @@ def convert(
 ) -> Converted:
     """The colour-equivariant twin of any convolutional network, without a change of its `forward`.
 
-    Convolutions and linear layers become group convolutions, but for the last ones, which see each element of the group by
-    itself. Transposed convolutions see each by itself too.
+    Convolutions, transposed ones and linear layers become group convolutions, but for the last ones, which see each element of
+    the group by itself. Dilated transposed convolutions see each by itself too.
 
     Args:
         model: e.g. from torchvision or timm, on images `(B, C, H, W)`; it is not modified.
@@ -61,7 +64,7 @@ def convert(
         example: images `(B, C, H, W)` of a size that the model takes; their values do not matter. Squares of 32 and a few other
             sizes are tried if left out.
         band_limit: True for features band-limited along the group (docs/continuous.md); a mapping of `BandLimit`'s attributes
-            says how finely.
+            says how finely. Squeeze-and-excitation then sees each element by itself, on the finer group.
         mix: which convolutions mix the elements of the group: `"dense"` those in one group of channels, `"grouped"` those in
             several too, `"all"` depthwise ones too.
         mean, std: normalisation after the lifting, one number a colour channel: that of the images that the model was trained on.
@@ -90,17 +93,20 @@ def convert(
     plain = without_numbers(model)
     images = example_for(plain, example)
     trace = Trace(plain, images)
-    chosen = {name for name, module in plain.named_modules() if name not in trace.last and _mixes(module, mix)}
+    gates = set() if limit is None else {name for name, module in plain.named_modules() if type(module).__name__ in GATES}
+    chosen = {
+        name
+        for name, module in plain.named_modules()
+        if name not in trace.last and _mixes(module, mix) and not _within(name, gates)
+    }
     _check_own_forward(plain, chosen)
     cost = _cost(plain, chosen, group.order)
     shape, factor = (plain, 1.0) if match == "width" else _fitting(plain, images, trace, cost)
     body = _built(model, shape, chosen, group)
     if limit is not None:
-        _band_limited(body, group, limit, trace)
+        _band_limited(body, group, limit, trace, gates)
     check_alike(body, group, images)
-    names = tuple(
-        name for name, module in plain.named_modules() if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear))
-    )
+    names = tuple(name for name, module in plain.named_modules() if isinstance(module, LAYERS))
     conversion = Conversion(
         before=parameters(model), after=parameters(body), factor=factor, mixing=tuple(n for n in names if n in chosen),
         alike=tuple(n for n in names if n not in chosen),
@@ -110,15 +116,17 @@ def convert(
 
 
 def _mixes(module: nn.Module, mix: str) -> bool:
-    if not isinstance(module, nn.Conv2d):
+    if not isinstance(module, (nn.Conv2d, nn.ConvTranspose2d)):
         return isinstance(module, nn.Linear)
+    if isinstance(module, nn.ConvTranspose2d) and module.dilation != (1, 1):
+        return False
     return module.groups == 1 or mix == "all" or (mix == "grouped" and not is_depthwise(module))
 
 
 def _check_own_forward(plain: nn.Module, chosen: set[str]) -> None:
     for name in chosen:
         module = plain.get_submodule(name)
-        base = nn.Linear if isinstance(module, nn.Linear) else nn.Conv2d
+        base = next(layer for layer in LAYERS if isinstance(module, layer))
         if type(module).forward is not base.forward:
             where = described(plain, name)
             raise ValueError(f"{where} is a {base.__name__} with a forward of its own, which a group convolution cannot copy")
@@ -169,19 +177,24 @@ def _built(model: nn.Module, shape: nn.Module, chosen: set[str], group: CyclicPr
     return body
 
 
-def _band_limited(body: nn.Module, group: CyclicProduct, limit: BandLimit, trace: Trace) -> None:
-    """Put activations and maxima on the finer group.
+def _within(name: str, gates: set[str]) -> bool:
+    return any(name == gate or name.startswith(f"{gate}.") for gate in gates)
+
+
+def _band_limited(body: nn.Module, group: CyclicProduct, limit: BandLimit, trace: Trace, gates: set[str]) -> None:
+    """Put activations, maxima and whole gates on the finer group.
 
     Raises:
         ValueError: something nonlinear that is no module of its own.
     """
     for name, op in trace.nonlinear:
-        if not isinstance(body.get_submodule(name), ACTIVATIONS):
+        module = body.get_submodule(name)
+        if not (isinstance(module, ACTIVATIONS) or is_random(module) or _within(name, gates)):
             raise ValueError(
                 f"{described(body, name)} computes {op} in its forward: band_limit needs it to be a module, such as nn.ReLU, "
                 "or products of features gone"
             )
     for name, module in list(body.named_modules(remove_duplicate=False)):
-        if isinstance(module, ACTIVATIONS):
-            on_maps = Planar(module) if isinstance(module, MAXIMA) else module
+        if name in gates or (isinstance(module, ACTIVATIONS) and not _within(name, gates)):
+            on_maps = module if isinstance(module, ACTIVATIONS) and not isinstance(module, MAXIMA) else Planar(module)
             body.set_submodule(name, layers.FoldedActivation(on_maps, group, limit.activation))

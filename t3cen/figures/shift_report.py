@@ -33,14 +33,14 @@ def draw(reports: Mapping[str, ShiftReport], title: str = "") -> tuple[Figure, d
     if len(measures := {report.measure for report in reports.values()}) != 1:
         raise ValueError(f"reports of one measure are drawn together, got {', '.join(sorted(measures)) or 'none'}")
     first = next(iter(reports.values()))
-    figure = canvas(5 * len(first.scores) + 0.5, 5.6)
+    figure = canvas(max(5 * len(first.scores) + 0.5, 7), 5.6)
     curves, strips = figure.subplots(2, len(first.scores), height_ratios=(5, 1), squeeze=False)
     for column, axis in enumerate(first.scores):
         _curves(curves[column], reports, axis)
         _strip(strips[column], first, axis)
     curves[0].set_ylabel("right answers (%)" if first.measure == "accuracy" else "answers that stay the same (%)")
     handles, labels = curves[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(first.scores) + 1, len(labels)))
     count = f"{first.images} image{'' if first.images == 1 else 's'}"
     figure.suptitle(f"{title}, {count}" if title else count, fontsize=15)
     return figure, {name: report.as_dict() for name, report in reports.items()}

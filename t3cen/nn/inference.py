@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_weights
+from torch.utils._pytree import tree_leaves
 
 from t3cen.nn.checks import check_own_parameters
 from t3cen.nn.conv import GroupConv2d
@@ -40,21 +41,28 @@ def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
             check_own_parameters(module)
     made = copy.deepcopy(network).eval().requires_grad_(False)
     with torch.no_grad():
-        want = made(example)
+        want = tree_leaves(made(example))
         for conv, norm in _pairs(made, example):
             _fold(made.get_submodule(conv), made.get_submodule(norm))
             made.set_submodule(norm, _without_norm(made.get_submodule(norm)))
         for module in made.modules():
             if isinstance(module, GroupConv2d):
                 module.fix_filters()
-        got = made(example)
-    error, size = (got - want).abs().max().item(), want.abs().max().item()
-    if not error <= torch.finfo(want.dtype).eps ** 0.5 * size:
+        got = tree_leaves(made(example))
+    for now, before in zip(got, want, strict=True):
+        _check_same(now, before)
+    return made
+
+
+def _check_same(now: Any, before: Any) -> None:
+    if not isinstance(before, Tensor):
+        return
+    error, size = (now - before).abs().max().item(), before.abs().max().item()
+    if not error <= torch.finfo(before.dtype).eps ** 0.5 * size:
         raise ValueError(
             f"with its norms folded into its convolutions the network's output, {size:.3g} at most, moves by {error:.3g}: "
             "the output of some convolution is used beside the norm that follows it. Give the norm a convolution of its own"
         )
-    return made
 
 
 def _pairs(network: nn.Module, example: Tensor) -> list[tuple[str, str]]:

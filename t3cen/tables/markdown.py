@@ -1,11 +1,16 @@
 """A printed table in Markdown: for each network a line of ours, one of the paper's and one of the difference."""
 
+import textwrap
+
 from t3cen.tables.printed import PrintedCell, PrintedRow, PrintedTable, own
+
+WIDTH = 120
+"""Of lines, in characters; rows of tables are as wide as their cells."""
 
 
 def render(table: PrintedTable, *, ours_only: bool = False) -> str:
     """The table under a heading, with its provenance and notes as a list; or `ours_only`, a line a network, to be copied."""
-    parts = [f"### {table.title}", table.caption]
+    parts = [f"### {table.title}", _filled(table.caption)]
     for section in table.sections:
         if section.title:
             parts.append(f"**{section.title}**")
@@ -18,8 +23,14 @@ def render(table: PrintedTable, *, ours_only: bool = False) -> str:
         parts.append("\n".join(lines))
     if ours_only:
         return "\n\n".join([*parts, table.measure]) + "\n"
-    parts.append("\n".join(f"- {line}" for line in (*map(escape, table.provenance), *table.notes)))
+    parts.append("\n".join(_filled(line, "- ") for line in (*map(escape, table.provenance), *table.notes)))
     return "\n\n".join(parts) + "\n"
+
+
+def _filled(text: str, mark: str = "") -> str:
+    """Prose in lines of the width that Markdown of this project has."""
+    layout = {"initial_indent": mark, "subsequent_indent": " " * len(mark)}
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False, **layout)  # type: ignore[arg-type]
 
 
 def escape(text: str) -> str:

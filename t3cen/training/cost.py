@@ -15,8 +15,8 @@ def parameters(network: nn.Module) -> int:
     return sum(p.numel() for p in network.parameters() if p.requires_grad)
 
 
-def macs(network: nn.Module, image_size: tuple[int, int], device: torch.device | str = "cpu") -> int:
-    """Multiply-accumulates of one forward pass of one image `(H, W)`, convolutions and matrix products.
+def macs(network: nn.Module, image_size: tuple[int, int], device: torch.device | str = "cpu", channels: int = 3) -> int:
+    """Multiply-accumulates of one forward pass of one image `(channels, H, W)`, convolutions and matrix products.
 
     Transforms of filters are among them, as in a step of training.
     """
@@ -24,7 +24,7 @@ def macs(network: nn.Module, image_size: tuple[int, int], device: torch.device |
     network.eval()
     try:
         with torch.enable_grad(), FlopCounterMode(display=False) as counter:
-            network(torch.full((1, 3, *image_size), 0.5, device=device))
+            network(torch.full((1, channels, *image_size), 0.5, device=device))
     finally:
         network.train(was_training)
     return counter.get_total_flops() // 2

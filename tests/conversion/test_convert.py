@@ -206,6 +206,20 @@ def test_a_band_limit_needs_modules():
         convert(Gated(), "h5", band_limit=True)
 
 
+@pytest.mark.slow
+def test_a_band_limit_takes_gates_whole():
+    errors = []
+    for band_limit in (True, None):
+        torch.manual_seed(0)
+        network = convert(models.regnet_y_400mf(num_classes=4), "h5", band_limit=band_limit)
+        with torch.no_grad():
+            network.train()(images(2, 32))
+        act = {"elements": [(0.3, 0, 0)], "act_output": interpolated(network.group)}
+        errors.append(network_error(network.eval(), images(1, 32), **act).worst)
+        assert network_error(network, images(1, 32)).worst <= 5e-6
+    assert errors[0] < 0.01 * errors[1]
+
+
 class Gated(Small):
     def forward(self, x):
         return super().forward(x * torch.sigmoid(x))

@@ -18,9 +18,12 @@ COARSE = {"regnet_y_400mf": 0.25, "unet": 0.05}
 @pytest.mark.parametrize("group", families.GROUPS)
 def test_it_is_equivariant_with_as_many_parameters(name, group):
     network, rgb = families.converted(name, group), families.images(name)[:1]
-    assert families.worst_error(network, rgb, training=False) <= 5e-6
-    # In float32 the batch norms of deep networks amplify rounding in training.
-    assert families.worst_error(network.double(), rgb.double(), training=True) <= 1e-10
+    errors = {training: families.worst_error(network, rgb, training) for training in (False, True)}
+    network, rgb = network.double(), rgb.double()
+    for training, error in errors.items():
+        # What rounding is left of the input, the network makes larger by as much.
+        assert error <= 1e-6 * max(1, families.amplification(network, rgb, training))
+        assert families.worst_error(network, rgb, training) <= 1e-11
     change = network.conversion.after / network.conversion.before - 1
     assert abs(change) <= COARSE.get(name, 0.03)
     assert ("nearest" in str(network.conversion)) == (abs(change) > 0.03)

@@ -1,7 +1,7 @@
 """From a folder of one's own images to answers: training, `t3cen predict`, `t3cen shift-report`, and the worked example."""
 
 import csv
-import importlib.util
+import importlib
 import json
 from pathlib import Path
 
@@ -138,11 +138,29 @@ def test_models_are_told_apart_by_the_ends_of_their_paths():
         shift_report._names([Path("a"), Path("a")])
 
 
+@pytest.fixture
+def example(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    return importlib.import_module("your_images")
+
+
 @pytest.mark.slow
-def test_the_worked_example(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("your_images", SCRIPTS / "your_images.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    assert script.main(["--folder", str(tmp_path), "--count", "6", "--size", "16", "--scale", "smoke"]) == 0
-    assert (tmp_path / "report_both" / "shift_report.png").is_file()
-    assert len((tmp_path / "answers.csv").read_text().splitlines()) == 1 + 4 * 6
+def test_the_worked_example(example, tmp_path):
+    line = ["--folder", str(tmp_path), "--count", "6", "--size", "32", "--scale", "smoke", "--seconds", "0.5"]
+    assert example.main(line) == 0
+    assert (tmp_path / "your_images.png").is_file()
+    assert len((tmp_path / "answers.csv").read_text().splitlines()) == 1 + 4 * 2
+    found = json.loads((tmp_path / "found.json").read_text())
+    rows = found["fine_tuned"]["rows"]
+    assert [row["seed"] for row in rows] == [None, None, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert all(row["seconds"] >= 0.5 and row["images"] >= 32 for row in rows[2:])
+    # The twin's answers do not change by quarters of a turn; that is 90 degrees, of which the report has all.
+    report = json.loads((tmp_path / "your_images.json").read_text())["numbers"]
+    hues = dict(map(tuple, next(report[name] for name in report if "twin" in name)["scores"]["hue"]))
+    assert hues[0] == hues[0.25] == hues[-0.25] == hues[0.5]
+
+
+def test_the_page_is_what_was_found(example):
+    text = (SCRIPTS.parent / "docs" / "your_images.md").read_text()
+    file = SCRIPTS.parent / "docs" / "results" / "your_images_found.json"
+    assert (example.page(text, json.loads(file.read_text())) == text) if file.exists() else text.endswith(example.MARK)

@@ -22,9 +22,12 @@ class Lifting(nn.Module):
 
     Attributes:
         group: the group of the output.
+        channels: of its images, 3 unless a class says otherwise.
 
     Source: paper, "Lifting layer".
     """
+
+    channels: int = 3
 
     def __init__(self, group: CyclicProduct) -> None:
         super().__init__()
