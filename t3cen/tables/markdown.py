@@ -22,7 +22,7 @@ def render(table: PrintedTable, *, ours_only: bool = False) -> str:
             lines += [line for row in section.rows for line in _row(row)]
         parts.append("\n".join(lines))
     if ours_only:
-        return "\n\n".join([*parts, table.measure]) + "\n"
+        return "\n\n".join([*parts, _filled(table.measure)]) + "\n"
     parts.append("\n".join(_filled(line, "- ") for line in (*map(escape, table.provenance), *table.notes)))
     return "\n\n".join(parts) + "\n"
 
