@@ -40,6 +40,7 @@ def operator(
     constants: int = 0,
     flops: Function | None = None,
     kernel: Function | None = None,
+    fake: Function | None = None,
 ) -> Callable[[Function], Operator]:
     """Register a function in PyTorch's own operations as an operator, and return the differentiable function that layers call.
 
@@ -57,6 +58,7 @@ def operator(
         constants: how many results, the last ones, have no gradient.
         flops: from shapes, twice the multiply-accumulates.
         kernel: from the function to the same for any device, faster or in less memory.
+        fake: the shape of the result, where a run on fake tensors would be long.
     """
     name = schema.partition("(")[0]
 
@@ -80,7 +82,7 @@ def operator(
         rules["vmap"] = functools.partial(_one_by_one, call)
         function = type(name, (torch.autograd.Function,), {key: staticmethod(value) for key, value in rules.items()})
         qualified = f"{NAMESPACE}::{name}"
-        torch.library.register_fake(qualified, _on_one_device(name, default), lib=_LIBRARY)
+        torch.library.register_fake(qualified, _on_one_device(name, fake or default), lib=_LIBRARY)
         torch.library.register_autograd(qualified, rules["backward"], setup_context=rules["setup_context"], lib=_LIBRARY)
         torch.library.register_vmap(qualified, rules["vmap"], lib=_LIBRARY)
         if flops is not None:

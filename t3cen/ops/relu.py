@@ -48,11 +48,15 @@ def _in_pieces(plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return run
 
 
+def _fake(*arguments: Any) -> Tensor:
+    return arguments[-3].new_empty(arguments[-3].shape)
+
+
 def _backward(saved: list[Any], needed: Sequence[bool], gradient: Tensor) -> list[Tensor]:
     return [band_limited_relu_backward(gradient, *saved)]
 
 
-@operator("band_limited_relu(Tensor f, int[] orders, int points) -> Tensor", backward=_backward, kernel=_in_pieces)
+@operator("band_limited_relu(Tensor f, int[] orders, int points) -> Tensor", backward=_backward, kernel=_in_pieces, fake=_fake)
 def band_limited_relu(f: Tensor, orders: Sequence[int], points: int) -> Tensor:
     """Interpolate to a finer grid, take ReLU's cell averages there, and project onto the band; gradients keep the input alone.
 
@@ -73,7 +77,9 @@ def band_limited_relu(f: Tensor, orders: Sequence[int], points: int) -> Tensor:
     return along_axes(down, averages(values, fine).flatten(1, len(fine))).to(f.dtype)
 
 
-@operator("band_limited_relu_backward(Tensor gradient, Tensor f, int[] orders, int points) -> Tensor", kernel=_in_pieces)
+@operator(
+    "band_limited_relu_backward(Tensor gradient, Tensor f, int[] orders, int points) -> Tensor", kernel=_in_pieces, fake=_fake
+)
 def band_limited_relu_backward(gradient: Tensor, f: Tensor, orders: Sequence[int], points: int) -> Tensor:
     """From the gradient of the result to that of the function."""
     pull = torch.func.vjp(lambda f: band_limited_relu.plain(f, orders, points), f)[1]
