@@ -46,8 +46,9 @@ class ScaleSeriesLifting(ScaleLifting):
             for part in places.split(self.AT_ONCE):
                 there = part[:, None, None].expand(across.shape[0], -1, *across.shape[1:])
                 seen = self._look(rgb, torch.stack([there, there + apart[:, None]], 2))
-                spectrum = spectrum + (self._harmonics(part) / self.POINTS) @ seen.flatten(2)
-            spectrum = spectrum.unflatten(2, (3, *across.shape[1:]))
+                # one product of two matrices: exported ones of three axes ask that no batch be of one image
+                spectrum = spectrum + (self._harmonics(part) / self.POINTS) @ seen.transpose(0, 1).flatten(1)
+            spectrum = spectrum.unflatten(1, (-1, 3, *across.shape[1:])).transpose(0, 1)
             steps = torch.arange(self.group.order, dtype=angles.dtype, device=angles.device) / self.group.order
             turned = self._harmonics(across[:, None] + steps[:, None, None], 2)
             turned = torch.cat([turned[:, :, :1], 2 * turned[:, :, 1:]], 2)  # each frequency and its conjugate
