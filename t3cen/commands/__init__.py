@@ -68,10 +68,12 @@ def _told(error: Exception) -> str:
 
 
 def steady() -> None:
-    """Give this process streams that take every character; closed ones lead nowhere."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (as long as the process)
-        elif hasattr(stream, "reconfigure"):
+    """Give this process streams that take every character."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+for _name in ("stdout", "stderr"):
+    if getattr(sys, _name) is None:  # closed: it leads nowhere, and commands may look at it while they are imported
+        setattr(sys, _name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (as long as the process)
