@@ -32,12 +32,16 @@ GROUPS = ("trainer", "model", "data", "augment", "optimizer", "scheduler", "call
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put one page a module into the navigation."""
-    python = [{module: f"reference/{module}.md"} for module in MODULES]
+    """Put one page a module and one a table of results into the navigation."""
+    tables = sorted(path.name for path in (PROJECT / "docs" / "results").glob("*.md") if path.name != "README.md")
+    made: dict[str, list[Any]] = {
+        "REFERENCE": [{module: f"reference/{module}.md"} for module in MODULES],
+        "RESULTS": ["results/README.md", *(f"results/{name}" for name in tables)],
+    }
     for part in config.nav or []:
-        for entry in part.get("Reference", []):
-            if isinstance(entry, dict) and entry.get("Python") == "REFERENCE":
-                entry["Python"] = python
+        for entry in (entry for entries in part.values() for entry in entries if isinstance(entry, dict)):
+            for title, pages in entry.items():
+                entry[title] = made.get(pages, pages)
     return config
 
 
