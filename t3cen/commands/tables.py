@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 from t3cen.commands import enter, parser_of
-from t3cen.experiments.schema import get_table, tables
+from t3cen.experiments.schema import Table, get_table, tables
 from t3cen.progress import Progress
 from t3cen.results.cells import SOURCES, Cells
 from t3cen.results.records import load
 from t3cen.tables import html, latex, markdown, spreadsheet
 from t3cen.tables.build import build
-from t3cen.tables.printed import PrintedTable, own
+from t3cen.tables.printed import PrintedTable, filled_rows, own
 from t3cen.training.files import write_text
 
 FORMS = {".md": "md", ".tex": "latex", ".csv": "csv", ".html": "html"}
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"t3cen tables: refused {item}\n")
     cells = Cells(results, options.scale, options.source, mix_code=options.mix_code)
     shown = Progress("tables", iterable=chosen, unit="table", leave=False, delay=1)
-    printed = [build(table, cells, options.outputs, results.refused) for table in shown]
+    printed = [_printed(table, build(table, cells, options.outputs, results.refused)) for table in shown]
     if options.ours:
         printed = [table for table in printed if any(own(section) for section in table.sections)]
     text = render(printed, form, ours_only=options.ours)
@@ -72,6 +72,11 @@ def main(arguments: list[str]) -> int:
     write_text(options.output, text)
     print(f"{options.output}: {len(printed)} table{'' if len(printed) == 1 else 's'}")
     return 0
+
+
+def _printed(table: Table, built: PrintedTable) -> PrintedTable:
+    """A table of our own has nothing to say of rows that nobody has trained yet; one of the paper has its numbers."""
+    return filled_rows(built) if table.source == "own" and any(own(section) for section in built.sections) else built
 
 
 if __name__ == "__main__":

@@ -159,13 +159,15 @@ def own(section: PrintedSection) -> list[PrintedRow]:
 
 
 def filled_rows(table: PrintedTable) -> PrintedTable:
-    """The table without the rows, and the sections, that hold nothing of ours; a note names them."""
+    """The table without the rows, and the sections, that hold nothing of ours; a note names them, once each if in no section."""
     sections, absent = [], []
     for section in table.sections:
         rows = [row for row in section.rows if any(cell.ours or cell.text is not None for cell in row.cells)]
-        absent += [" ".join(filter(None, (section.title, row.label))) for row in section.rows if row not in rows]
+        absent += [(section.title, row.label) for row in section.rows if row not in rows]
         sections += [replace(section, rows=tuple(rows))] if rows else []
-    told = (f"Not here yet, and left out: {', '.join(absent)}.",) if absent else ()
+    present = {row.label for section in sections for row in section.rows}
+    names = dict.fromkeys(" ".join(filter(None, (title, label))) if label in present else label for title, label in absent)
+    told = (f"Not here yet, and left out: {', '.join(names)}.",) if names else ()
     return replace(table, sections=tuple(sections), notes=(*told, *table.notes))
 
 
