@@ -132,7 +132,11 @@ def test_pages_show_what_was_measured_beside_what_was_predicted(checked, tmp_pat
 
 def test_the_page_of_gpus_has_the_measurements_that_are_kept():
     text = predict_gpu.PAGE.read_text()
-    predicted = text[text.index(predict_gpu.BEGIN) : text.index("## Measured")].removeprefix(f"{predict_gpu.BEGIN}\n\n")
+    predicted = (
+        text[text.index(predict_gpu.BEGIN) : text.index("## Measured")]
+        .removeprefix(f"{predict_gpu.BEGIN}\n\n")
+        .removesuffix("\n")
+    )
     assert predict_gpu.page(text, predicted) == text
 
 
