@@ -118,10 +118,16 @@ with style.house_style():
 
 # %%
 mine = nn.Sequential(
-    nn.Conv2d(3, 32, 5, stride=2), nn.BatchNorm2d(32), nn.ReLU(),
-    nn.Conv2d(32, 64, 5, stride=2), nn.BatchNorm2d(64), nn.ReLU(),
-    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10),
-)  # fmt: skip
+    nn.Conv2d(3, 32, 5, stride=2),
+    nn.BatchNorm2d(32),
+    nn.ReLU(),
+    nn.Conv2d(32, 64, 5, stride=2),
+    nn.BatchNorm2d(64),
+    nn.ReLU(),
+    nn.AdaptiveAvgPool2d(1),
+    nn.Flatten(),
+    nn.Linear(64, 10),
+)
 twin = t3cen.convert(mine, group)
 print(twin.conversion)
 
