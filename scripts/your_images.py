@@ -97,8 +97,8 @@ def page(text: str, found: dict[str, Any]) -> str:
     lines = [
         f"{images['train']:,} images of {found['size']} x {found['size']} pixels for training, {images['val']} for validation, "
         f"{images['test']} for tests.",
-        f"Each fine-tuning takes {found['fine_tuned']['seconds']:.0f} seconds of one core. Right answers in percent, mean (sample",
-        f"standard deviation) of {seeds} seeds:",
+        f"Each fine-tuning takes {found['fine_tuned']['seconds']:.0f} seconds of one core. Right answers in percent, mean",
+        f"(sample standard deviation) of {seeds} seeds:",
         "",
         fine_tune.table(rows),
         "| column | images |",
