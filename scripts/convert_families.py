@@ -137,7 +137,7 @@ def rows(names: list[str], group: str) -> Iterator[str]:
         errors = [worst_error(network, rgb, training) for training in (False, True)]
         network, rgb = network.double(), rgb.double()
         errors.append(worst_error(network, rgb, training=True))
-        texts = [f"{error:.0e}" for error in errors] + [f"{amplification(network, rgb, training=True):.2g}"]
+        texts = [f"{error:.0e}" for error in errors] + [f"{float(f'{amplification(network, rgb, training=True):.2g}'):g}"]
         yield f"| {name} | {before / 1e6:.2f} M | {after / before - 1:+.1%} | " + " | ".join(texts) + " |"
 
 

@@ -97,8 +97,8 @@ def page(text: str, found: dict[str, Any]) -> str:
     lines = [
         f"{images['train']:,} images of {found['size']} x {found['size']} pixels for training, {images['val']} for validation, "
         f"{images['test']} for tests.",
-        f"Each fine-tuning takes {found['fine_tuned']['seconds']:.0f} seconds of one core. Right answers in percent, mean and",
-        f"sample standard deviation of {seeds} seeds:",
+        f"Each fine-tuning takes {found['fine_tuned']['seconds']:.0f} seconds of one core. Right answers in percent, mean",
+        f"(sample standard deviation) of {seeds} seeds:",
         "",
         fine_tune.table(rows),
         "| column | images |",
@@ -106,6 +106,9 @@ def page(text: str, found: dict[str, Any]) -> str:
         "| as trained | validation, in the colours of the training |",
         "| hue shifted | the same, their hue turned by 30, 60, ... 330 degrees: the mean, and the worst of these |",
         "| test images | tests: other hues of floor, wall and object, as another camera would show them |",
+        "",
+        "The twin sees fewer images in the same time. What it gains under shifts it has from the conversion. Random hues do as",
+        "much here, where the shift that comes is known.",
         "",
         f"`recommend` asked for {found['group'].upper()}. The ONNX file of the fine-tuned twin gives "
         f"{100 * found['exported']:.1f} % right answers on the test images.",
