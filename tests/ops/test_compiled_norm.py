@@ -19,9 +19,8 @@ NAMES = ("maps", "weight", "bias", "shortcut")
 @pytest.fixture
 def taken(monkeypatch):
     """What is done compiled, as `forward` and `backward`."""
-    ways, write = [], compiled_norm._Passes.write
-    way = lambda arrays: "backward" if "corrections" in arrays else "forward"  # noqa: E731
-    monkeypatch.setattr(compiled_norm._Passes, "write", lambda self, **arrays: ways.append(way(arrays)) or write(self, **arrays))
+    ways, run = [], compiled_norm._run
+    monkeypatch.setattr(compiled_norm, "_run", lambda function, *args: ways.append(function.__name__) or run(function, *args))
     return ways
 
 
@@ -208,6 +207,20 @@ def test_switched_off_or_without_a_compiler(taken, monkeypatch):
     assert taken == []
 
 
+def test_no_memory_is_an_error(monkeypatch):
+    """A library whose `malloc` fails, as on a full machine."""
+    package_file = build.package_file
+    source = package_file("norm.c").replace("aligned_alloc(BYTES, shares(bytes, BYTES) * BYTES)", "NULL; (void)bytes")
+    assert source != package_file("norm.c")
+    monkeypatch.setattr(build, "package_file", lambda name: source if name == "norm.c" else package_file(name))
+    compiled_norm._code.cache_clear()
+    try:
+        with pytest.raises(MemoryError, match=r"4 channels of maps \(2, 3, 4, 6, 6\)"):
+            batch_norm_act(MAPS, None, None, None, 1e-5, True)
+    finally:
+        compiled_norm._code.cache_clear()
+
+
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="a processor without AVX")
 @pytest.mark.parametrize(("flags", "lanes"), [("-mno-avx512f", 8), ("-mno-avx", 4)])
 def test_narrower_vectors(flags, lanes):
@@ -216,7 +229,7 @@ def test_narrower_vectors(flags, lanes):
         "import sys; from t3cen.ops import kernels; from t3cen.ops.cpu import build;"
         f"build.FLAGS = (*build.FLAGS, {flags!r}); kernels.use('on'); sys.path.insert(0, 'tests/ops');"
         "from test_compiled_norm import *;"
-        f"assert compiled_norm._lanes(compiled_norm._code('on')) == {lanes};"
+        f"assert compiled_norm._code('on').lanes == {lanes};"
         "[assert_close(results(e, *t), exact(e, *t)) for e in ENDINGS"
         " for t in (tensors(3, 2, 5, 7, 7), tensors(3, 2, 5, 3, 3), tensors(2, 2, 5, 16, 16))]"
     )

@@ -23,7 +23,7 @@ def test_tables_pages_and_bars_are_are_what_is_sent(result_file, tmp_path, capsy
     assert "Error in %" in run.config["tables"]["kutomadata"][0]
     logged = run.history[-1]
     table = logged["tables/kutomadata"]
-    assert (table["_type"], table["nrows"], table["ncols"]) == ("table-file", 4, 24)
+    assert (table["_type"], table["nrows"], table["ncols"]) == ("table-file", 4, 23)
     assert logged["pages/kutomadata"]["_type"] == "html-file"
     assert logged["charts/kutomadata/Error"]["_type"] == "image-file"
     assert not [key for key in logged if " " in key]

@@ -1,8 +1,11 @@
 /* Batch normalisation in training, with the residual sum and the ReLU behind it. Forwards and backwards are two passes over the
-   maps each: `sum_pass` reduces every channel to its sums over blocks of rows, and with what `norm.py` makes of those `write_pass` makes maps.
+   maps each, the first of which reduces every channel to its sums.
 
    Maps, shortcut, gradients and result are (rows, channels, size): a row for every image and group element, a plane of `size` values
-   for every channel of it. A block's sums are in single precision, whichever thread makes them: threads change no bit. */
+   for every channel of it. What belongs to a channel is (channels). Sums are made over blocks of rows, whichever thread has them, and
+   then over the blocks in order, in double precision: the number of threads changes no bit. */
+
+#include <math.h>
 
 #include "native.h"
 #include "vectors.h"
@@ -29,13 +32,18 @@ struct sums {
 enum ending { PLAIN, RELU, SUMMED };
 
 struct job {
-    const float *maps, *shortcut, *gradient, *result; /* (rows, channels, size); shortcut and result if SUMMED, gradient backwards */
+    const float *maps, *shortcut, *gradient, *result; /* (rows, channels, size); shortcut and result if SUMMED */
+    const float *weight, *bias;                       /* (channels), or NULL for 1 and 0 */
     float *out, *to_shortcut;                         /* (rows, channels, size) */
-    const struct affine *affines;                     /* (channels) */
-    const struct correction *corrections;             /* (channels), backwards */
-    struct sums *sums;                                /* (blocks, channels) */
-    vector (*totals)[2];                              /* (threads, channels), to work in */
-    long rows, channels, size, block, ending;
+    float *to_weight, *to_bias;                       /* (channels) */
+    double *mean, *variance;                          /* (channels), made forwards and read backwards */
+    long rows, channels, size, block, ending;         /* a block's sums over rows are in single precision */
+    double eps;
+    /* Of this file alone. */
+    vector (*totals)[2];            /* (threads, channels) */
+    struct sums *sums;              /* (blocks, channels) */
+    struct affine *affines;         /* (channels) */
+    struct correction *corrections; /* (channels) */
 };
 
 INLINE vector normalised_at(struct affine affine, vector map) { return (map - affine.centre) * affine.scale + affine.shift; }
@@ -141,7 +149,7 @@ INLINE vector to_map_at(struct plane plane, long i, struct affine affine, struct
     return gradient * affine.scale + ((load(plane.map + i) - affine.centre) * correction.slope + correction.offset);
 }
 
-INLINE void write_rows(const struct job *job, long index, long parts, int backward, enum ending ending) {
+INLINE void write(const struct job *job, long index, long parts, int backward, enum ending ending) {
     const long size = job->size, last = job->rows * (index + 1) / parts;
     for (long row = job->rows * index / parts; row < last; row++)
         for (long c = 0; c < job->channels; c++) {
@@ -164,12 +172,95 @@ INLINE void write_rows(const struct job *job, long index, long parts, int backwa
         if (job->ending == RELU) pass(job, index, parts, backward, RELU);     \
         if (job->ending == SUMMED) pass(job, index, parts, backward, SUMMED); \
     }
-BY_ENDING(write_results, write_rows, 0)
-BY_ENDING(write_gradients, write_rows, 1)
+BY_ENDING(write_results, write, 0)
+BY_ENDING(write_gradients, write, 1)
 BY_ENDING(sum_gradients, sum_blocks, 1)
 
 static void sum_maps(const void *job, long index, long parts) { sum_blocks(job, index, parts, 0, PLAIN); }
 
-void sum_pass(const struct job *job, int threads) { in_parts(job->gradient ? sum_gradients : sum_maps, job, threads); }
+/* How many values of a channel are in a block. */
+static double values(const struct job *job, long block) {
+    return (double)job->size * least(job->rows - block * job->block, job->block);
+}
 
-void write_pass(const struct job *job, int threads) { in_parts(job->gradient ? write_gradients : write_results, job, threads); }
+static void settle_moments(const struct job *job) {
+    const double count = (double)job->rows * job->size;
+    for (long c = 0; c < job->channels; c++) {
+        double mean = 0, variance = 0;
+        for (long block = 0; block < blocks(job); block++) {
+            const struct sums sums = job->sums[block * job->channels + c];
+            mean += sums.first + sums.centre * values(job, block);
+        }
+        mean /= count;
+        for (long block = 0; block < blocks(job); block++) {
+            const struct sums sums = job->sums[block * job->channels + c];
+            const double off = mean - sums.centre;
+            variance += sums.second - 2 * off * sums.first + off * off * values(job, block);
+        }
+        job->mean[c] = mean;
+        job->variance[c] = variance < 0 ? 0 : variance / count;
+    }
+}
+
+static void settle_affines(const struct job *job) {
+    for (long c = 0; c < job->channels; c++) {
+        const double scale = (job->weight ? job->weight[c] : 1) / sqrt(job->variance[c] + job->eps);
+        const float centre = job->mean[c];
+        job->affines[c] = (struct affine){centre, scale, (job->bias ? job->bias[c] : 0) - (job->mean[c] - centre) * scale};
+    }
+}
+
+static void settle_gradients(const struct job *job) {
+    const double count = (double)job->rows * job->size;
+    for (long c = 0; c < job->channels; c++) {
+        double gradient = 0, product = 0;
+        for (long block = 0; block < blocks(job); block++) {
+            gradient += job->sums[block * job->channels + c].first;
+            product += job->sums[block * job->channels + c].second;
+        }
+        const double near = job->mean[c] - job->affines[c].centre, inverse = 1 / (job->variance[c] + job->eps);
+        product -= near * gradient;
+        const double slope = -job->affines[c].scale * inverse * product / count;
+        job->to_weight[c] = product * sqrt(inverse);
+        job->to_bias[c] = gradient;
+        job->corrections[c] = (struct correction){slope, -job->affines[c].scale * gradient / count - slope * near};
+    }
+}
+
+/* Room for what the job needs beside its tensors, in one piece; 0 if there is none. */
+static void *reserve(struct job *job, long threads) {
+    const long channels = job->channels, sums = blocks(job) * channels;
+    const size_t bytes = threads * channels * sizeof *job->totals + sums * sizeof *job->sums +
+                         channels * (sizeof *job->affines + sizeof *job->corrections);
+    job->totals = aligned_alloc(BYTES, shares(bytes, BYTES) * BYTES);
+    if (!job->totals) return NULL;
+    job->sums = (struct sums *)(job->totals + threads * channels);
+    job->affines = (struct affine *)(job->sums + sums);
+    job->corrections = (struct correction *)(job->affines + channels);
+    return job->totals;
+}
+
+/* Both give 0, or 1 where there is no memory. */
+int forward(const struct job *of, int threads) {
+    struct job job = *of;
+    void *memory = reserve(&job, threads);
+    if (!memory) return 1;
+    in_parts(sum_maps, &job, threads);
+    settle_moments(&job);
+    settle_affines(&job);
+    in_parts(write_results, &job, threads);
+    free(memory);
+    return 0;
+}
+
+int backward(const struct job *of, int threads) {
+    struct job job = *of;
+    void *memory = reserve(&job, threads);
+    if (!memory) return 1;
+    settle_affines(&job);
+    in_parts(sum_gradients, &job, threads);
+    settle_gradients(&job);
+    in_parts(write_gradients, &job, threads);
+    free(memory);
+    return 0;
+}
