@@ -79,7 +79,7 @@ def test_page_shows_tables_by_scale_curves_refusals_and_environment(report):
     page = report.read_text()
     assert page.index("Scale paper") < page.index("Scale laptop")
     assert "paper 51.25" in page
-    assert page.count('<figure class="card">') == 3 + 4 + 2  # ablations show T3CEN-H4 thrice and the plain network once; two scales against the paper
+    assert page.count('<figure class="card">') == 3 + 4 + 2  # T3CEN-H4 is in three tables more, the plain one in one
     assert "it is partial: 1 of 5 epochs" in page
     assert "&lt;cpu&gt;" in page
     assert "2.9 (6)" in page
