@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,7 +72,7 @@ def table(folder: Path = COUNTS) -> str:
         lines.append(f"| {titles[-1].rstrip('.')} | {' | '.join(cells)} |")
     for label, found in counts.items():
         commits = sorted({commit for entry in found.values() for commit in entry.get("commits", ())})
-        lines += ["", f"`{label}` is commit {', '.join(commits)}."]
+        lines += ["", *textwrap.wrap(f"`{label}` is commit {', '.join(commits)}.", 120)]
     return "\n".join(lines) + "\n"
 
 

@@ -14,7 +14,9 @@ SETTINGS = registry.configure("light_error", ["scale=laptop", f"outputs={RESULTS
 
 def draw(**changes):
     with house_style():
-        return light_error.draw(**{key: value for key, value in {**SETTINGS, **changes}.items() if key != "_target_"})
+        return light_error.draw(
+            **{key: value for key, value in {**SETTINGS, **changes}.items() if key not in ("_target_", registry.CAPTION)}
+        )
 
 
 @pytest.fixture(scope="module")

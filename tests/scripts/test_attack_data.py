@@ -45,7 +45,7 @@ def _anything(unpickler, module, name):
     ("kind", "cases", "target", "replacement"),
     [
         ("labels", 10, "t3cen.data.module.check_labels", lambda *_: None),
-        ("check", 8, "t3cen.data.files.StoredPictures.check", lambda _: None),
+        ("check", 16, "t3cen.data.files.StoredPictures.check", lambda _: None),
         ("listed", 8, "t3cen.data.files.check_list", lambda *_: None),
         ("flips", 120, "t3cen.data.files.open_rgb", _without_verification),
         ("modes", 8, "t3cen.data.files.open_rgb", _without_verification),
