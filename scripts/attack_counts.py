@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import textwrap
 import subprocess
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
