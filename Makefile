@@ -65,7 +65,7 @@ report: $(READY) ## one self-contained page: tables, figures, provenance
 	@$(RUN) scripts/make_report.py
 
 docs: $(READY) ## the pages as a site, into outputs/site
-	@$(RUN) -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 
 status: $(READY) ## which runs of which table are done (SCALE=laptop for those of that scale)
 	@$(RUN) scripts/status.py --scale $(SCALE)

@@ -32,8 +32,8 @@ from t3cen.training.provenance import code_version, device_name, library_version
 
 KEPT = Path(__file__).resolve().parents[1] / "docs" / "gpu"
 GROUPS = ("h4", "s4", "l4", "h4s4", "h4l4", "h4s4l4")
-ODD = {"h4": "h4", "s3": "s4", "l3": "l4", "h4s3": "h4s4", "h4l3": "h4l4", "h4s3l3": "h4s4l4"}
-"""LCER's groups, whose orders of saturation and luminance are odd, and the columns of `training_cost` they belong to."""
+ODD = {"h4": "h4", "s3": "s4", "l3": "l4", "h4s3": "h4s4", "h4l3": "h4l4"}
+"""Groups that LCER has: odd orders of saturation or luminance, never both; and their columns of `training_cost`."""
 NETWORKS: list[dict[str, Any]] = [
     {"group": "", "family": "plain"},
     *({"group": group, "backend": "fourier"} for group in GROUPS),

@@ -85,7 +85,7 @@ def test_cells_of_the_cost_table_are_cells_it_has(tmp_path):
     assert {name.split("/", 1)[1] for name in found} == {
         *(f"t3cen/{group}" for group in ("h1", *gpu_check.GROUPS)),
         *("lcer/h1", "lcer/h4", "ceconv/h1", "ceconv/h4"),
-        *(f"lcer_odd/{group}" for group in gpu_check.GROUPS[1:]),
+        *(f"lcer_odd/{group}" for group in gpu_check.GROUPS[1:-1]),
     }
 
 
