@@ -15,13 +15,13 @@ _CONSTANTS: dict[tuple[Hashable, ...], Tensor] = {}
 def constant(make: Callable[..., Any], *arguments: Hashable, like: Tensor) -> Tensor:
     """The matrix `make(*arguments)` on the device of `like`; float64 if that is, else float32. It is made once."""
     key = (make, arguments, exact(like.dtype), like.device)
-    if _has_numbers(like) and key in _CONSTANTS:
+    if has_numbers(like) and key in _CONSTANTS:
         return _CONSTANTS[key]
     made = torch.as_tensor(make(*arguments), dtype=exact(like.dtype), device=like.device).contiguous()
-    return _CONSTANTS.setdefault(key, made) if _has_numbers(made) else made
+    return _CONSTANTS.setdefault(key, made) if has_numbers(made) else made
 
 
-def _has_numbers(t: Tensor) -> bool:
+def has_numbers(t: Tensor) -> bool:
     """Whether it is no tracer's or transform's tensor; nothing made of those is kept, and they take nothing that is."""
     try:
         return type(t) in (Tensor, nn.Parameter) and t.data_ptr() >= 0

@@ -10,8 +10,11 @@ from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.library import Library
 from torch.utils.flop_counter import register_flop_formula
+
+from t3cen.ops.axes import has_numbers
 
 NAMESPACE = "t3cen"
 _LIBRARY = Library(NAMESPACE, "DEF")
@@ -76,7 +79,8 @@ def operator(
 
         def call(*args: Any) -> Any:
             # Compilers take an operator that has a gradient; torch.func and forward mode need a Function around it.
-            return op(*args) if torch.compiler.is_compiling() else function.apply(*args)  # type: ignore[attr-defined]
+            followed = not torch.compiler.is_compiling() and any(isinstance(a, Tensor) and _followed(a) for a in args)
+            return function.apply(*args) if followed else op(*args)  # type: ignore[attr-defined]
 
         rules = {"forward": forward, **_rules(save, backward or functools.partial(_gradients, plain), constants)}
         rules["vmap"] = functools.partial(_one_by_one, call)
@@ -93,6 +97,12 @@ def operator(
         return made
 
     return register
+
+
+def _followed(t: Tensor) -> bool:
+    """Whether what is made of it is differentiated, or transformed by `torch.func`."""
+    recorded = t.requires_grad and torch.is_grad_enabled()
+    return recorded or not has_numbers(t) or forward_ad.unpack_dual(t).tangent is not None
 
 
 def _rules(save: Function, gradients: Function, constants: int) -> dict[str, Function]:
