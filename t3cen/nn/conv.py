@@ -211,14 +211,8 @@ class GroupConv2d(nn.Module):
 
     def extra_repr(self) -> str:
         parts = [f"{self.in_channels} -> {self.out_channels}, kernel_size={self.kernel_size}, {self.group}"]
-        defaults = {
-            "stride": (1, 1),
-            "padding": (0, 0),
-            "dilation": (1, 1),
-            "groups": 1,
-            "padding_mode": "zeros",
-            "backend": "auto",
-        }
+        defaults: dict[str, object] = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1)}
+        defaults |= {"groups": 1, "padding_mode": "zeros", "backend": "auto"}
         parts += [f"{name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value]
         return ", ".join(parts if self.bias is not None else [*parts, "bias=False"])
 

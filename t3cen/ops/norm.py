@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from t3cen.ops.axes import exact
 from t3cen.ops.operator import operator
 
+Opt = Tensor | None
 Gradients = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
@@ -33,9 +34,7 @@ def _backward(saved: list[Any], needed: Sequence[bool], gradient: Tensor, *_: An
     backward=_backward,
     constants=2,
 )
-def batch_norm_act(
-    maps: Tensor, weight: Tensor | None, bias: Tensor | None, shortcut: Tensor | None, eps: float, relu: bool
-) -> tuple[Tensor, Tensor, Tensor]:
+def batch_norm_act(maps: Tensor, weight: Opt, bias: Opt, shortcut: Opt, eps: float, relu: bool) -> tuple[Tensor, Tensor, Tensor]:
     """`batch_norm(maps)`; ReLU of that; or ReLU of the sum of that and `shortcut`, which implies it.
 
     Args:
@@ -96,15 +95,7 @@ def _in_few_passes(plain: Callable[..., Gradients]) -> Callable[..., Gradients]:
     kernel=_in_few_passes,
 )
 def batch_norm_act_backward(
-    gradient: Tensor,
-    maps: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    mean: Tensor,
-    variance: Tensor,
-    result: Tensor | None,
-    eps: float,
-    relu: bool,
+    gradient: Tensor, maps: Tensor, weight: Opt, bias: Opt, mean: Tensor, variance: Tensor, result: Opt, eps: float, relu: bool
 ) -> Gradients:
     """From the gradient of the result to those of maps, weight, bias and shortcut, which is empty where there was none.
 

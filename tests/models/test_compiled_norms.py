@@ -16,7 +16,9 @@ from t3cen.ops.cpu import norm as compiled_norm
 def taken(monkeypatch):
     """What is done compiled, as `forward` and `backward`."""
     ways, run = [], compiled_norm._run
-    monkeypatch.setattr(compiled_norm, "_run", lambda function, *args: ways.append(function.__name__) or run(function, *args))
+    monkeypatch.setattr(
+        compiled_norm, "_run", lambda function, *args, **of: ways.append(function.__name__) or run(function, *args, **of)
+    )
     yield ways
     kernels.use("auto")
 

@@ -164,13 +164,6 @@ def test_wrong_number_of_steps():
         lifting.act(lifting.encode(image()), (1, 0))
 
 
-def test_share_of_clipped_pixels():
-    lifting = LCERLifting(ColorGroup(1, 5))
-    angles = torch.tensor([0.1, 0.3, 0.6, 0.9]).view(1, 1, 1, 4) * torch.tensor([0.0, 1.0, 0.0]).view(1, 3, 1, 1)
-    shares = {steps: lifting.clipped(angles, (1, steps, 0)) for steps in (-2, -1, 0, 1, 2)}
-    assert shares == {-2: 0.5, -1: 0.25, 0: 0.0, 1: 0.25, 2: 0.5}
-
-
 def test_grey_pixels_have_no_hue():
     x = torch.tensor([0.5, 0.5, 0.5, 0.5, 0.2, 0.1]).view(1, 2, 3).permute(0, 2, 1)[..., None]
     lifting = LCERLifting(ColorGroup(3, 3))

@@ -75,18 +75,11 @@ class LCERLifting(Lifting):
             element: steps along each axis, of either sign; fractions allowed. Unlike a cyclic group's, steps of
                 saturation and luminance are not taken modulo the order.
         """
-        hue, saturation, luminance = self._moved(angles, element).unbind(1)
-        return torch.stack([wrap(hue), saturation.clamp(0, 1), luminance.clamp(0, 1)], 1)
-
-    def clipped(self, angles: Tensor, element: Sequence[float]) -> float:
-        """Share of pixels in [0, 1] that `act` clips, so that nothing brings them back."""
-        values = self._moved(angles, element)[:, 1:]
-        return ((values < 0) | (values > 1)).any(1).double().mean().item()
-
-    def _moved(self, angles: Tensor, element: Sequence[float]) -> Tensor:
         self.turns(element)  # checks the number of steps
         offsets = [self.offset(axis, steps) for axis, steps in enumerate(element)]
-        return angles + torch.tensor(offsets, dtype=angles.dtype, device=angles.device)[:, None, None]
+        moved = angles + torch.tensor(offsets, dtype=angles.dtype, device=angles.device)[:, None, None]
+        hue, saturation, luminance = moved.unbind(1)
+        return torch.stack([wrap(hue), saturation.clamp(0, 1), luminance.clamp(0, 1)], 1)
 
     def offset(self, axis: int, steps: float) -> float:
         """What `steps` steps add to hue (axis 0; in turns), or to saturation (1) or luminance (2)."""

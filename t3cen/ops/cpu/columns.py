@@ -153,9 +153,13 @@ class Kernel:
         batch, _, count = functions.shape
         out = functions.new_empty(batch, self.rows, count) if out is None else out
         taken = [t if t.stride(2) == 1 else t.contiguous() for t in (functions, functions if more is None else more)]
-        threads = min(torch.get_num_threads(), max(1, functions.numel() // LEAST_PER_THREAD))
-        self._function(*map(_Matrix.of, (*taken, out)), batch, count, threads)
+        self._function(*map(_Matrix.of, (*taken, out)), batch, count, threads_for(functions))
         return out
+
+
+def threads_for(f: Tensor) -> int:
+    """As many as have enough to do."""
+    return min(torch.get_num_threads(), max(1, f.numel() // LEAST_PER_THREAD))
 
 
 def compiled(make: Callable[..., Routine | None], *arguments: Hashable, dtype: torch.dtype) -> Kernel | None:

@@ -81,11 +81,6 @@ def pack(filters: Tensor, groups: int) -> Tensor:
     return packed
 
 
-def lanes() -> int:
-    """Of a vector."""
-    return ctypes.c_int.in_dll(_compiled(), "lanes").value
-
-
 class _Job(ctypes.Structure):
     """`struct job` of `conv.h`."""
 

@@ -78,34 +78,27 @@ struct item {
 static long in_apart(const struct item *item) { return apart(item->tiles * item->inputs); }
 static long out_apart(const struct item *item) { return apart(item->tiles * item->outputs); }
 
+/* Of a side: places to tiles, after `before` other rows of tiles. */
+static void read_rows(const struct item *item, read_tiles *read, struct side side, const float *places, long pitch, long wide, long before,
+                      long rows, float *tiles) {
+    const long across = tiles_across(item->job);
+    for (long y = 0; y < rows; y++)
+        read(places + side.places * y * pitch * wide, pitch, across, wide, side, tiles + (before + y) * across * wide, apart(item->tiles * wide));
+}
+
 /* Rows `row` to `next` of tiles, all of one image, which come after `before` others. */
 static void take(const struct item *item, long row, long next, long before) {
     const struct job *job = item->job;
     const struct side input = item->by->input, output = item->by->output;
     const struct map map = item->input, seen = item->output;
     const long image = row / tiles_down(job) * job->groups + item->group, top = row % tiles_down(job), rows = next - row;
-    const long across = tiles_across(job);
     stage(job->maps + image * job->inputs * map.height * map.width, job->inputs, map.height, map.width, input.places * top - input.before,
           input.places * rows + input.before + input.after, input.before, map.pitch, item->maps);
-    for (long y = 0; y < rows; y++) {
-        const float *places = item->maps + input.places * y * map.pitch * item->inputs;
-        float *tiles = item->tiles_in + (before + y) * across * item->inputs;
-        if (item->by->winograd)
-            input_transform(places, map.pitch, across, item->inputs, tiles, in_apart(item));
-        else
-            copy_places(places, map.pitch, across, item->inputs, input, tiles, in_apart(item));
-    }
+    read_rows(item, item->by->read_input, input, item->maps, map.pitch, item->inputs, before, rows, item->tiles_in);
     if (!job->gradient) return;
     const float *gradient = job->gradient + (image * job->outputs + item->first) * seen.height * seen.width;
     stage(gradient, item->last - item->first, seen.height, seen.width, output.places * top, output.places * rows, 0, seen.pitch, item->places);
-    for (long y = 0; y < rows; y++) {
-        const float *places = item->places + output.places * y * seen.pitch * item->outputs;
-        float *tiles = item->tiles_out + (before + y) * across * item->outputs;
-        if (item->by->winograd)
-            output_transposed(places, seen.pitch, across, item->outputs, tiles, out_apart(item));
-        else
-            copy_places(places, seen.pitch, across, item->outputs, output, tiles, out_apart(item));
-    }
+    read_rows(item, item->by->read_output, output, item->places, seen.pitch, item->outputs, before, rows, item->tiles_out);
 }
 
 static void give(const struct item *item, long row, long next, long before) {

@@ -29,18 +29,18 @@ static const struct product BACK_TO_FOUR[] = {
 
 /* 3x3 at every place. Its filters are their taps, turned around for the gradient of the inputs; `pack` makes the same. */
 static const struct algorithm BY_TAPS = {
-    .input = {1, 1, 1}, .output = {1, 0, 0},
+    .read_input = copy_places, .read_output = copy_places, .input = {1, 1, 1}, .output = {1, 0, 0},
     .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .turned = 1, .count = 9, .products = TAP_BY_TAP,
 };
 
 /* 3x3 at every second place. */
 static const struct algorithm STRIDED = {
-    .input = {2, 1, 0}, .output = {1, 0, 0},
+    .read_input = copy_places, .read_output = copy_places, .input = {2, 1, 0}, .output = {1, 0, 0},
     .input_numbers = 9, .filter_numbers = 9, .output_numbers = 1, .count = 9, .products = TAP_BY_TAP,
 };
 
 /* Its gradient of the inputs: their places are the outputs here. */
 static const struct algorithm STRIDED_BACK = {
-    .input = {1, 0, 1}, .output = {2, 0, 0},
+    .read_input = copy_places, .read_output = copy_places, .input = {1, 0, 1}, .output = {2, 0, 0},
     .input_numbers = 4, .filter_numbers = 9, .output_numbers = 4, .count = 9, .products = BACK_TO_FOUR,
 };

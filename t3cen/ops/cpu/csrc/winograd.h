@@ -3,8 +3,8 @@
 
 enum { SIDE = 4 };
 
-/* B' d B: a row of tiles, from rows of places, `pitch` places long, to [number][tile][channel], a number `apart` from the next. */
-static void input_transform(const float *from, long pitch, long across, long wide, float *to, long apart) {
+/* B' d B. */
+static void input_transform(const float *from, long pitch, long across, long wide, struct side side, float *to, long apart) {
     const long row = pitch * wide;
     for (long c = 0; c < wide; c += LANES) {
         vector d[SIDE][SIDE];
@@ -54,7 +54,7 @@ static void output_transform(const float *from, long apart, long across, long wi
 }
 
 /* A m A': the transpose of `output_transform`. */
-static void output_transposed(const float *from, long pitch, long across, long wide, float *to, long apart) {
+static void output_transposed(const float *from, long pitch, long across, long wide, struct side side, float *to, long apart) {
     const long row = pitch * wide;
     for (long t = 0; t < across; t++)
         for (long c = 0; c < wide; c += LANES) {
@@ -124,6 +124,6 @@ static const struct product NUMBER_BY_NUMBER[] = {
 
 /* 3x3 at every place. Back to the inputs it is the same with filters turned around. */
 static const struct algorithm WINOGRAD = {
-    .input = {2, 1, 1}, .output = {2, 0, 0}, .winograd = 1,
+    .input = {2, 1, 1}, .output = {2, 0, 0}, .winograd = 1, .read_input = input_transform, .read_output = output_transposed,
     .input_numbers = 16, .filter_numbers = 16, .output_numbers = 16, .turned = 1, .count = 16, .products = NUMBER_BY_NUMBER,
 };
