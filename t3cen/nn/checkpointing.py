@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -41,11 +41,7 @@ def checkpointed(module: nn.Module, input: Tensor) -> Tensor:
     The second forward pass draws the random numbers of the first and works on copies of the buffers: a batch normalisation
     would count every batch twice. `torch.compile` cannot follow that, and leaves the module as it is.
     """
-
-    def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-        return nullcontext(), _copied_buffers(module)
-
-    return checkpoint(module, input, use_reentrant=False, context_fn=contexts)
+    return checkpoint(module, input, use_reentrant=False, context_fn=lambda: (nullcontext(), _copied_buffers(module)))
 
 
 @contextmanager

@@ -193,12 +193,11 @@ class GroupConv2d(nn.Module):
     def _check(self, input: Tensor) -> None:
         if input.ndim != 5:
             raise ValueError(f"{input.ndim} axes in the input {tuple(input.shape)}, 5 expected: (B, G, C, H, W)")
-        if input.shape[1] != self.group.order:
-            raise ValueError(
-                f"{input.shape[1]} group entries in the input {tuple(input.shape)}, {self.group.order} expected by {self.group}"
-            )
-        if input.shape[2] != self.in_channels:
-            raise ValueError(f"{input.shape[2]} channels in the input {tuple(input.shape)}, {self.in_channels} expected")
+        shape, order, channels = tuple(input.shape), self.group.order, self.in_channels
+        if shape[1] != order:
+            raise ValueError(f"{shape[1]} group entries in the input {shape}, {order} expected by {self.group}")
+        if shape[2] != channels:
+            raise ValueError(f"{shape[2]} channels in the input {shape}, {channels} expected")
         if not input.is_floating_point():
             raise ValueError(f"the input holds {input.dtype}, real floating-point numbers expected")
 

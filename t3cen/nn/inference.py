@@ -42,9 +42,12 @@ def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
     made = copy.deepcopy(network).eval().requires_grad_(False)
     with torch.no_grad():
         want = tree_leaves(made(example))
-        for conv, norm in _pairs(made, example):
-            _fold(made.get_submodule(conv), made.get_submodule(norm))
-            made.set_submodule(norm, _without_norm(made.get_submodule(norm)))
+        for conv_name, norm_name in _pairs(made, example):
+            conv, norm = made.get_submodule(conv_name), made.get_submodule(norm_name)
+            statistics = (norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias)
+            conv.weight, conv.bias = fuse_conv_bn_weights(conv.weight, conv.bias, *statistics)  # type: ignore[arg-type]
+            behind = ResidualActivation(norm.activation) if isinstance(norm, GroupBatchNormAct2d) else nn.Identity()
+            made.set_submodule(norm_name, behind)
         for module in made.modules():
             if isinstance(module, GroupConv2d):
                 module.fix_filters()
@@ -87,13 +90,3 @@ def _pairs(network: nn.Module, example: Tensor) -> list[tuple[str, str]]:
         if len(made) == 1 and len(takers) == 1 and len(inputs[takers[0]]) == 1:
             found.append((conv, takers[0]))
     return found
-
-
-def _fold(conv: Any, norm: Any) -> None:
-    conv.weight, conv.bias = fuse_conv_bn_weights(
-        conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
-    )
-
-
-def _without_norm(norm: nn.Module) -> nn.Module:
-    return ResidualActivation(norm.activation) if isinstance(norm, GroupBatchNormAct2d) else nn.Identity()

@@ -59,9 +59,7 @@ class HSLLifting(ColorLifting):
         """
         max_chroma = get_color_space(self.color_space).max_chroma
         of_saturation, of_luminance = self.covers
-        hue, saturation, luminance = (
-            orbit(angle, order) for angle, order in zip(angles.unbind(1), self.group.orders, strict=True)
-        )
+        hue, saturation, luminance = map(orbit, angles.unbind(1), self.group.orders)
         values = of_saturation.project(saturation)[:, :, None], of_luminance.project(luminance)[:, None]
         largest, chroma = max_chroma(*values)  # (B, M, R, H, W)
         fall = hue_fall(hue)[:, :, None, None]  # (B, N, 1, 1, 3, H, W)
@@ -69,9 +67,7 @@ class HSLLifting(ColorLifting):
         return lifted.flatten(1, 3)
 
     def off_sheet(self, angles: Tensor) -> Tensor:
-        saturation, luminance = (
-            off_branch(angle, cover) for angle, cover in zip(angles[:, 1:].unbind(1), self.covers, strict=True)
-        )
+        saturation, luminance = map(off_branch, angles[:, 1:].unbind(1), self.covers)
         return saturation | luminance
 
     def undefined_hue(self, angles: Tensor) -> Tensor:

@@ -16,8 +16,6 @@ LEAST_SIZE = 2048
 """Numbers of one function; a matrix product of fewer costs as little."""
 LEAST_COUNT = 4
 """Numbers of one of many functions; fewer leave most of a vector empty."""
-
-
 MOST_ADDITIONS = 1200
 """Longer programs take too long to compile for what they save."""
 
