@@ -45,12 +45,16 @@ def row(backbone: str, group: str, family: str, backend: str, plain: Work | None
     backend, _, way = backend.partition(", ")
     network = build(backbone, group, 10, family=family, backend=backend)
     work = training_step(network, 16, 96, WAYS.get(way, "convolution"))
-    cells = [name_of(group, family, way or backend), f"{work.bytes / 1e9:.1f}", f"{work.flops / 1e12:.2f}", str(work.launches)]
+    cells = [name_of(group, family, way or backend), _short(work.bytes / 1e9), f"{work.flops / 1e12:.2f}", str(work.launches)]
     for device, kind in kinds():
         seconds = work.seconds(GPUS[device], kind)
         over = "" if plain is None else f" ({seconds / plain.seconds(GPUS[device], kind):.1f}x)"
-        cells.append(f"{seconds * 1e3:.{0 if seconds >= 0.1 else 1}f}{over}")
+        cells.append(_short(seconds * 1e3) + over)
     return "| " + " | ".join(cells) + " |", work
+
+
+def _short(number: float) -> str:
+    return f"{number:.{0 if number >= 100 else 1}f}"
 
 
 def table() -> str:

@@ -97,7 +97,7 @@ def _commands(claim: Claim, ours: bool) -> Iterator[str]:
 MEANING = {
     HOLDS: "in print, and in every comparison here",
     IN_PART: "in some of the comparisons here",
-    CONTRADICTED: "a number that the paper prints is otherwise",
+    CONTRADICTED: "a printed number is otherwise",
     NOT_SEEN: "in no comparison here",
     UNTESTABLE: "nothing here can test it",
 }
