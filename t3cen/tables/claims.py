@@ -1,4 +1,4 @@
-"""Every claim of the paper's text with a verdict: `conf/claims.yaml` says what each is held against, and this computes it."""
+"""Every claim of the paper's text with a verdict, from what `conf/claims.yaml` says it is held against."""
 
 from __future__ import annotations
 
