@@ -25,7 +25,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 PAGE = PROJECT / "docs" / "running.md"
 MARK = re.compile(r"(<!-- screen: (\w+) -->\n)((?:    .*\n|\n(?=    ))+)")
 WIDTH = 110
-LINES = 24
+LINES = 40
 """Of a screen."""
 
 RUN = ["experiment=mnist_h4", "scale=laptop", "seed=3", "trainer.max_epochs=2"]
@@ -71,9 +71,15 @@ def environment() -> dict[str, str]:
 
 def train(arguments: list[str], folder: Path, seen: Callable[[list[str], Path], str]) -> str:
     """The command line and what came of it, with folders as they are in a checkout."""
-    said = seen([sys.executable, str(PROJECT / "train.py"), *arguments, "logger=csv"], folder).replace(f"{folder.resolve()}/", "")
+    said = _without(folder, seen([sys.executable, str(PROJECT / "train.py"), *arguments, "logger=csv"], folder))
     typed = " ".join(f"'{word}'" if re.search(r"[&#~]", word) else word for word in arguments)
     return _shortened(f"$ python train.py {typed}{' > log' if seen is in_file else ''}\n{said}")
+
+
+def _without(folder: Path, text: str) -> str:
+    """Paths as from within the folder; cells of a table stay as wide as they are."""
+    here = f"{folder.resolve()}/"
+    return re.sub(f"{re.escape(here)}([^│\n]*)(?=│)", lambda cell: cell[1] + " " * len(here), text).replace(here, "")
 
 
 def _shortened(text: str) -> str:

@@ -25,8 +25,6 @@ GIVEN = {
     "images, labels = torch.rand(4, 3, 8, 8), [0, 1, 0, 1]\n",
 }
 """What a page takes for granted."""
-SCREEN = re.compile(r"<!-- screen: \w+ -->\n(?:(?: {4}.*)?\n)*")
-"""What a terminal showed, as wide as it was (scripts/screens.py)."""
 WITH_CODE = [name for name in pages.pages() if name not in ELSEWHERE and pages.blocks(name)]
 
 
@@ -49,7 +47,7 @@ def test_blocks_that_are_not_run_are_found():
 def test_no_line_is_over_120(name):
     if name == "docs/reliability.md":
         pytest.skip("titles of attacks are as they were when they were counted")
-    lines = SCREEN.sub("", (pages.PROJECT / name).read_text(encoding="utf-8")).splitlines()
+    lines = (pages.PROJECT / name).read_text(encoding="utf-8").splitlines()
     long = [f"{name}:{number}" for number, line in enumerate(lines, 1) if len(line) > 120]
     assert long == [], "python scripts/wrap_markdown.py wraps prose; a row of a table with sentences is a list"
 
