@@ -55,7 +55,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Links called by a page's file get its title; links to files of the repository that are no pages become their names.
 
-    A printed table's heading becomes the title of its page.
+    A printed table's heading becomes the title of its page. A picture is a link to itself: a phone shows it small.
     """
 
     def plain(link: re.Match[str]) -> str:
@@ -71,6 +71,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if page.file.src_uri.startswith("results/"):
         markdown = re.sub(r"\A### ", "# ", markdown)
     markdown = re.sub(r"(?<!!)\[([^\]]+)\]\((\.\./[^)]+)\)", plain, markdown)
+    markdown = re.sub(r"(?<!\[)(!\[[^\]]*\]\(([^)\s]+)\))", r"[\1](\2)", markdown)
     return re.sub(r"\[((?:docs/)?[\w/]+\.md|docs/[\w/]+)\]\(([\w/]+\.md)\)", titled, markdown)
 
 
