@@ -79,11 +79,16 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     return Judged(claim, verdict, told, tuple(dict.fromkeys(_commands(claim, bool(ours)))))
 
 
+def count(judged: list[Judged]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    return {verdict: sum(one.verdict == verdict for one in judged) for verdict in VERDICTS}
+
+
 def _shown(whose: str, found: list[Found]) -> str:
     ordered = sorted(found, key=lambda one: bool(one.holds))
-    count = "" if len(found) == 1 else f", {sum(bool(one.holds) for one in found)} of {len(found)} as claimed"
+    share = "" if len(found) == 1 else f", {sum(bool(one.holds) for one in found)} of {len(found)} as claimed"
     left = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return f"{whose}{count}: {'; '.join(one.numbers for one in ordered[:SHOWN])}{left}."
+    return f"{whose}{share}: {'; '.join(one.numbers for one in ordered[:SHOWN])}{left}."
 
 
 def _commands(claim: Claim, ours: bool) -> Iterator[str]:
@@ -113,10 +118,9 @@ def render(judged: list[Judged], scale: str) -> str:
             "paper."
         ),
     ]
+    counts = count(judged)
     lines = ["| verdict | claims | what it means |", "|---|---:|---|"]
-    for verdict, meaning in MEANING.items():
-        count = sum(one.verdict == verdict for one in judged)
-        lines.append(f"| [{verdict}](#{_anchor(verdict)}) | {count} | {meaning} |")
+    lines += [f"| [{verdict}](#{_anchor(verdict)}) | {counts[verdict]} | {meaning} |" for verdict, meaning in MEANING.items()]
     parts += [
         "\n".join(lines),
         "* Of two networks trained here one is better where every seed of it is better than every seed of the other.\n"
