@@ -66,13 +66,13 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     def titled(link: re.Match[str]) -> str:
         file = (PROJECT / "docs" / page.file.src_uri).parent / link[2]
         head = re.search(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.M) if file.is_file() else None
-        return f"[{head[1]}]({link[2]})" if head else link[0]
+        return f"[{head[1]}]({link[2]}{link[3]})" if head else link[0]
 
     if page.file.src_uri.startswith("results/"):
         markdown = re.sub(r"\A### ", "# ", markdown)
     markdown = re.sub(r"(?<!!)\[([^\]]+)\]\((\.\./[^)]+)\)", plain, markdown)
     markdown = re.sub(r"(?<!\[)(!\[[^\]]*\]\(([^)\s]+)\))", r"[\1](\2)", markdown)
-    return re.sub(r"\[((?:docs/)?[\w/]+\.md|docs/[\w/]+)\]\(([\w/]+\.md)\)", titled, markdown)
+    return re.sub(r"\[((?:docs/)?[\w/]+\.md|docs/[\w/]+)\]\(((?:\.\./)?[\w/]+\.md)((?:#[\w-]+)?)\)", titled, markdown)
 
 
 def _made() -> Iterator[tuple[str, str]]:
