@@ -1,4 +1,4 @@
-"""Attack runs as fate does, and count what was lost or wrong: one changed bit, a request to stop, a kill, at random moments.
+"""Attack runs at random, and count what was lost or wrong: one changed bit, a request to stop, a kill.
 
 python scripts/attack.py                                    every kind on this code, into docs/reliability/now.json
 python scripts/attack.py --kinds stops --cases 6            one kind, fewer cases

@@ -53,7 +53,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Links called by a page's file get its title; links to files of the repository that are no pages become their names."""
+    """Links called by a page's file get its title; links to files of the repository that are no pages become their names.
+
+    A printed table's heading becomes the title of its page. A picture is a link to itself: a phone shows it small.
+    """
 
     def plain(link: re.Match[str]) -> str:
         target = (PROJECT / "docs" / page.file.src_uri).parent / link[2].partition("#")[0]
@@ -63,10 +66,13 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     def titled(link: re.Match[str]) -> str:
         file = (PROJECT / "docs" / page.file.src_uri).parent / link[2]
         head = re.search(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.M) if file.is_file() else None
-        return f"[{head[1]}]({link[2]})" if head else link[0]
+        return f"[{head[1]}]({link[2]}{link[3]})" if head else link[0]
 
+    if page.file.src_uri.startswith("results/"):
+        markdown = re.sub(r"\A### ", "# ", markdown)
     markdown = re.sub(r"(?<!!)\[([^\]]+)\]\((\.\./[^)]+)\)", plain, markdown)
-    return re.sub(r"\[((?:docs/)?[\w/]+\.md|docs/[\w/]+)\]\(([\w/]+\.md)\)", titled, markdown)
+    markdown = re.sub(r"(?<!\[)(!\[[^\]]*\]\(([^)\s]+)\))", r"[\1](\2)", markdown)
+    return re.sub(r"\[((?:docs/)?[\w/]+\.md|docs/[\w/]+)\]\(((?:\.\./)?[\w/]+\.md)((?:#[\w-]+)?)\)", titled, markdown)
 
 
 def _made() -> Iterator[tuple[str, str]]:

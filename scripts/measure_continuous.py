@@ -1,8 +1,8 @@
 """Equivariance error of continuous networks between the steps, as they are used: calibrated, trained, in training mode.
 
-python scripts/measure_continuous.py                  docs/results/continuous_error.json, and the table of docs/continuous.md
+python scripts/measure_continuous.py                  docs/results/continuous_error.json, and the tables of docs/continuous.md
 python scripts/measure_continuous.py z2cnn-h5         the named networks alone, merged into that file
-python scripts/measure_continuous.py --page           the table of docs/continuous.md alone
+python scripts/measure_continuous.py --page           the tables of docs/continuous.md alone
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from t3cen.testing import interpolated, network_error
 ANGLES = (0.31, 0.41, 0.5, -1.77)
 """In steps, along every axis at once."""
 STATES = ("random", "calibrated", "trained")
-MODES = {"": "", ", training": " in training mode"}
-"""In evaluation and in training mode: behind a state's name in the file, and in the table."""
+MODES = {"": "In evaluation mode", ", training": "In training mode"}
+"""Behind a state's name in the file, and above a table."""
 NETWORKS = {
     "z2cnn-h5": {},
     "z2cnn-h3s3": {},
@@ -38,6 +38,8 @@ PAGE, BEGIN, END = Path("docs/continuous.md"), "<!-- measure_continuous.py -->\n
 SIDE, STEPS, BATCH, IMAGES = 28, 40, 8, 2
 KEPT = Path("docs/results/continuous_error.json")
 COMMAND = "python scripts/measure_continuous.py"
+Errors = dict[str, dict[str, dict[str, dict[str, float]]]]
+"""By network, points, state and kind of image."""
 
 
 def main(arguments: list[str]) -> int:
@@ -57,10 +59,9 @@ def main(arguments: list[str]) -> int:
             for points in [*options.points, None]:
                 found.setdefault(name, {})["discrete" if points is None else f"Q={points}N"] = measured(name, points, data)
                 options.out.write_text(json.dumps({"command": COMMAND, "protocol": protocol(), "errors": found}, indent=1) + "\n")
-    print(table(found))
+    print(tables(found))
     if options.out == KEPT:
-        text = PAGE.read_text()
-        PAGE.write_text(text[: text.index(BEGIN)] + BEGIN + "\n" + table(found) + "\n\n" + text[text.index(END) :])
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
     return 0
 
 
@@ -118,20 +119,27 @@ def error(network: nn.Module, rgb: Tensor) -> float:
     return network_error(network, rgb, elements=elements, act_output=interpolated(group)).worst
 
 
-def table(found: dict[str, dict[str, dict[str, dict[str, float]]]]) -> str:
-    """A line for each network and kind of image: each state, and beside them the discrete network, random and trained."""
-    states = [(f"{state}{mode}", f"{state}{words}") for state in STATES for mode, words in MODES.items()]
-    lines = ["| network | points | images | " + " | ".join(words for _, words in states)]
-    lines[0] += " | discrete, random | discrete, trained |"
-    lines.append("|---" * (5 + len(states)) + "|")
-    for name, by_points in found.items():
-        for points in [points for points in by_points if points != "discrete"]:
-            for kind in ("digits", "noise"):
-                cells = [(points, state) for state, _ in states] + [("discrete", "random"), ("discrete", "trained")]
-                found_here = [by_points.get(who, {}).get(state, {}).get(kind) for who, state in cells]
-                values = ["" if value is None else f"{value:.1e}" for value in found_here]  # what was not measured yet
-                lines.append(f"| {name} | {points} | {kind} | {' | '.join(values)} |")
-    return "\n".join(lines)
+def page(text: str, found: Errors) -> str:
+    """The text of docs/continuous.md with the tables between its marks made anew."""
+    return text[: text.index(BEGIN)] + BEGIN + "\n" + tables(found) + "\n\n" + text[text.index(END) :]
+
+
+def tables(found: Errors) -> str:
+    """A table for each mode, a line for each network and kind of image; in evaluation mode beside the discrete network."""
+    parts = []
+    for mode, words in MODES.items():
+        columns = {state: ("", f"{state}{mode}") for state in STATES}
+        if not mode:
+            columns |= {f"discrete, {state}": ("discrete", state) for state in ("random", "trained")}
+        lines = ["| network | points | images | " + " | ".join(columns) + " |", "|---" * 3 + "|---:" * len(columns) + "|"]
+        for name, by_points in found.items():
+            for points in [points for points in by_points if points != "discrete"]:
+                for kind in ("digits", "noise"):
+                    found_here = [by_points.get(who or points, {}).get(state, {}).get(kind) for who, state in columns.values()]
+                    values = ["" if value is None else f"{value:.1e}" for value in found_here]  # what was not measured yet
+                    lines.append(f"| {name} | {points} | {kind} | {' | '.join(values)} |")
+        parts += [f"{words}:", "\n".join(lines)]
+    return "\n\n".join(parts)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 python scripts/measure_light.py                             docs/results/light_measured.json and its tables, from sweep=light
 python scripts/measure_light.py mnist_light --seeds 1999    the named data sets alone, of one seed, merged into that file
+python scripts/measure_light.py --page                      the tables of docs/light.md alone
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ IMAGES, CROPS = 8, 32
 LEVELS = (0.3, 0.7)
 """Where pictures lie that no gain of `GAINS` moves to floor or white."""
 COMMAND = "python scripts/measure_light.py"
+KEPT = Path("docs/results/light_measured.json")
+PAGE, BEGIN, END = Path("docs/light.md"), "<!-- measure_light.py -->\n", "<!-- end -->\n"
+HEADS = {
+    "angles, steps": "angles, all steps",
+    "exposure_down_2": "exposure −2",
+    "exposure_2": "exposure ±2",
+    "planckian": "radiators",
+}
+"""Of columns, where they are not the names in the file."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -42,13 +52,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("data", nargs="*", default=list(DATA), metavar="DATA", help=", ".join(DATA))
     parser.add_argument("--outputs", default="outputs", help="folder of the finished runs, with their weights")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1999, 2000, 2001])
-    parser.add_argument("--out", type=Path, default=Path("docs/results/light_measured.json"))
+    parser.add_argument("--out", type=Path, default=KEPT)
+    parser.add_argument("--page", action="store_true", help="measure nothing")
     options = parser.parse_args(arguments)
     if unknown := set(options.data) - set(DATA):
         parser.error(f"unknown data set {', '.join(sorted(unknown))}; known: {', '.join(DATA)}")
     runs, seeds = Runs("laptop", outputs=options.outputs), options.seeds
     found = json.loads(options.out.read_text())["data"] if options.out.exists() else {}
-    for data in options.data:
+    for data in [] if options.page else options.data:
         lit = [equivariance(network, rgb()) for network, rgb in networks(runs, data, "light", seeds)]
         kept = {row: [staying(network) for network, _ in networks(runs, data, row, seeds)] for row in ANSWERING}
         found[data] = {
@@ -57,11 +68,22 @@ def main(arguments: Sequence[str]) -> int:
             "same answers on photographs": {row: combined(fmean, shares) for row, shares in kept.items()},
         }
         options.out.write_text(json.dumps({"command": COMMAND, "protocol": protocol(), "data": found}, indent=1) + "\n")
-    errors = {data: about["equivariance error"] for data, about in found.items()}
-    print(table("data", errors, "{:.1e}"))
-    for data, about in found.items():
-        print("\n" + table(f"network, {data}", about["same answers on photographs"], "{:.0%}"))
+    print(tables(found))
+    if options.out == KEPT:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
     return 0
+
+
+def tables(found: Mapping[str, Any]) -> str:
+    """Equivariance errors, a line for each data set, then for each its shares of answers that stay."""
+    errors = {data: about["equivariance error"] for data, about in found.items()}
+    answers = [table(data, about["same answers on photographs"], "{:.0%}") for data, about in found.items()]
+    return "\n\n".join([table("data", errors, "{:.1e}"), *answers])
+
+
+def page(text: str, found: Mapping[str, Any]) -> str:
+    """The text of docs/light.md with the tables between its marks made anew."""
+    return text[: text.index(BEGIN)] + BEGIN + "\n" + tables(found) + "\n\n" + text[text.index(END) :]
 
 
 def protocol() -> dict[str, object]:
@@ -133,7 +155,8 @@ def combined(how: Callable[[list[float]], float], found: Sequence[Mapping[str, f
 
 def table(corner: str, rows: Mapping[str, Mapping[str, float]], form: str) -> str:
     head = next(iter(rows.values()))
-    lines = [f"| {corner} | " + " | ".join(head) + " |", "|---" * (len(head) + 1) + "|"]
+    names = [HEADS.get(name, name.replace("_", " ")) for name in head]
+    lines = [f"| {corner} | " + " | ".join(names) + " |", "|---" + "|---:" * len(head) + "|"]
     return "\n".join(
         [*lines, *(f"| {name} | " + " | ".join(map(form.format, row.values())) + " |" for name, row in rows.items())]
     )

@@ -36,29 +36,35 @@ def name_of(group: str, family: str = "t3cen", backend: str = "", **more: Any) -
     return " ".join(filter(None, words))
 
 
+def kinds() -> list[tuple[str, str]]:
+    """Device and precision of each column; one where a device does not compute faster in TF32."""
+    return [(name, kind) for name, gpu in GPUS.items() for kind in ("float32", "tf32")[: 1 + (gpu.tf32 > gpu.float32)]]
+
+
 def row(backbone: str, group: str, family: str, backend: str, plain: Work | None) -> tuple[str, Work]:
     backend, _, way = backend.partition(", ")
     network = build(backbone, group, 10, family=family, backend=backend)
     work = training_step(network, 16, 96, WAYS.get(way, "convolution"))
-    cells = [
-        f"{name_of(group, family, backend)} {way}".strip(),
-        f"{work.bytes / 1e9:.1f}",
-        f"{work.flops / 1e12:.2f}",
-        str(work.launches),
-    ]
-    for device in GPUS.values():
-        for precision in ("float32", "tf32"):
-            seconds = work.seconds(device, precision)
-            over = "" if plain is None else f" ({seconds / plain.seconds(device, precision):.1f}x)"
-            cells.append(f"{seconds * 1e3:.1f}{over}")
+    cells = [name_of(group, family, way or backend), _short(work.bytes / 1e9), f"{work.flops / 1e12:.2f}", str(work.launches)]
+    for device, kind in kinds():
+        seconds = work.seconds(GPUS[device], kind)
+        over = "" if plain is None else f" ({seconds / plain.seconds(GPUS[device], kind):.1f}x)"
+        cells.append(_short(seconds * 1e3) + over)
     return "| " + " | ".join(cells) + " |", work
 
 
+def _short(number: float) -> str:
+    return f"{number:.{0 if number >= 100 else 1}f}"
+
+
 def table() -> str:
-    kinds = [f"{name} {precision}" for name in GPUS for precision in ("float32", "TF32")]
+    names = [f"{device} {'TF32' if kind == 'tf32' else kind}" for device, kind in kinds()]
     lines = []
     for backbone in ("resnet18", "resnet50"):
-        lines += [f"| {backbone} | GB | TFLOP | launches | " + " | ".join(kinds) + " |", "|---" * (4 + len(kinds)) + "|"]
+        lines += [
+            f"| {backbone} | GB | TFLOP | launches | " + " | ".join(names) + " |",
+            "|---" + "|---:" * (3 + len(names)) + "|",
+        ]
         plain = None
         for options in ROWS:
             line, work = row(backbone, *options, plain)

@@ -14,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 import termios
+import textwrap
 import threading
 from collections.abc import Callable
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -23,8 +25,8 @@ PROJECT = Path(__file__).resolve().parents[1]
 PAGE = PROJECT / "docs" / "running.md"
 MARK = re.compile(r"(<!-- screen: (\w+) -->\n)((?:    .*\n|\n(?=    ))+)")
 WIDTH = 110
-LINES = 24
-"""Of a longer screen the middle is left out."""
+LINES = 40
+"""Of a screen."""
 
 RUN = ["experiment=mnist_h4", "scale=laptop", "seed=3", "trainer.max_epochs=2"]
 SIX = ["-m", "experiment=mnist_h4,mnist_z2cnn", "seed=1999,2000,2001", "scale=smoke"]
@@ -69,13 +71,21 @@ def environment() -> dict[str, str]:
 
 def train(arguments: list[str], folder: Path, seen: Callable[[list[str], Path], str]) -> str:
     """The command line and what came of it, with folders as they are in a checkout."""
-    said = seen([sys.executable, str(PROJECT / "train.py"), *arguments, "logger=csv"], folder).replace(f"{folder.resolve()}/", "")
+    said = _without(folder, seen([sys.executable, str(PROJECT / "train.py"), *arguments, "logger=csv"], folder))
     typed = " ".join(f"'{word}'" if re.search(r"[&#~]", word) else word for word in arguments)
-    return f"$ python train.py {typed}{' > log' if seen is in_file else ''}\n{_shortened(said)}"
+    return _shortened(f"$ python train.py {typed}{' > log' if seen is in_file else ''}\n{said}")
+
+
+def _without(folder: Path, text: str) -> str:
+    """Paths as from within the folder; cells of a table stay as wide as they are."""
+    here = f"{folder.resolve()}/"
+    return re.sub(f"{re.escape(here)}([^│\n]*)(?=│)", lambda cell: cell[1] + " " * len(here), text).replace(here, "")
 
 
 def _shortened(text: str) -> str:
-    lines = text.splitlines()
+    """Long lines are folded between words, and of a long screen the middle is left out."""
+    fold = partial(textwrap.wrap, width=WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    lines = [part for line in text.splitlines() for part in (fold(line) if len(line) > WIDTH else [line])]
     if len(lines) > LINES:
         lines = [*lines[: LINES // 2], "...", *lines[-LINES // 2 :]]
     return "\n".join(lines)
@@ -105,7 +115,7 @@ def download(folder: Path) -> str:
 SCREENS: dict[str, Callable[[Path], str]] = {
     "run": lambda folder: train(RUN, folder, on_terminal),
     "sweep": lambda folder: train(SIX, folder, in_file),
-    "failing": lambda folder: train(FAILING, folder, in_file),
+    "failing": lambda folder: train(FAILING, folder, on_terminal),
     "mistakes": lambda folder: "\n".join(train(line, folder, in_file).replace(" > log", "") for line in MISTAKES),
     "download": download,
 }

@@ -5,8 +5,8 @@
 # equivariant to hue does about it. It takes two minutes on a laptop, and needs no download.
 #
 # ```text
-# pip install "t3cen[suite]"
-# python scripts/tutorial.py        # in a checkout: all the code of this page
+# pip install ".[suite]"            # in a checkout
+# python scripts/tutorial.py        # all the code of this page
 # ```
 
 # %%

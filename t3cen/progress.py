@@ -1,4 +1,4 @@
-"""How far something has come: a bar on a terminal, a line now and then in a file."""
+"""Progress: a bar on a terminal, a line now and then in a file."""
 
 from __future__ import annotations
 

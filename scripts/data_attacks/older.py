@@ -1,4 +1,4 @@
-"""The project's first version under attack: its things, where newer code has them. Nothing is added that it had not."""
+"""The project's first version, by the names that the attacks use; what it lacks stays missing."""
 
 from __future__ import annotations
 

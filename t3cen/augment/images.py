@@ -1,4 +1,4 @@
-"""What every augmentation takes in."""
+"""The stored image that every augmentation takes: checked, and made float."""
 
 from __future__ import annotations
 

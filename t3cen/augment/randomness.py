@@ -1,4 +1,4 @@
-"""Other libraries' augmentations draw from torch's global generator; here they get one seeded from ours, for a moment."""
+"""torch's global generator, seeded from ours for the length of a call: other libraries' augmentations draw from it."""
 
 from __future__ import annotations
 

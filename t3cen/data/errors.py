@@ -1,4 +1,4 @@
-"""What a person is told when data are missing or broken."""
+"""Errors that say what is missing or broken in data, and what to do."""
 
 from __future__ import annotations
 

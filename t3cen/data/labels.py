@@ -1,4 +1,4 @@
-"""What every label must be: a whole number of a class that the data set has."""
+"""Checks of labels: each is a whole number of a class that the data set has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a picture a network looks: random in training, fixed in tests; uint8 `(3, H, W)` in and out."""
+"""Crops and flips, random in training and fixed in tests; uint8 `(3, H, W)` in and out."""
 
 from __future__ import annotations
 

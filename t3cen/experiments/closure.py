@@ -1,4 +1,4 @@
-"""The modules of a package that something in it imports, and whatever those import: read in their text, not executed."""
+"""The modules that something in a package imports, and whatever those import: read in their text, not executed."""
 
 from __future__ import annotations
 

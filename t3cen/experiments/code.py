@@ -1,4 +1,4 @@
-"""Which code decides what comes out of a run: what its configuration names, and whatever that imports."""
+"""The code that decides what comes out of a run: what its configuration names, and whatever that imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies in a folder of a person's own files, so that a run on other files is another run."""
+"""A fingerprint of a folder of a person's own files, so that a run on other files is another run."""
 
 from __future__ import annotations
 

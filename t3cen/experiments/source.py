@@ -1,4 +1,4 @@
-"""What a source file says to the machine: without docstrings, comments and layout, which change no number."""
+"""A source file without docstrings, comments and layout, which change no number: what its digest is of."""
 
 from __future__ import annotations
 

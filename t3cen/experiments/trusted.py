@@ -1,4 +1,4 @@
-"""What may be made from a configuration that was read back: what this project's own conf/ names, and nothing else.
+"""Objects from a configuration that was read back: only what this project's own conf/ names is made.
 
 Hydra calls whatever `_target_` says. A record, or a folder of them, may come from anybody.
 """

@@ -1,4 +1,4 @@
-"""How far our mean lies from the paper's printed mean: *agrees* is shown, never what is left when nothing was shown."""
+"""The difference of our mean from the paper's, its interval, and a word: *agrees* only where that is shown."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Every claim of the paper's text with a verdict: `conf/claims.yaml` says what each is held against, and this computes it."""
+"""Every claim of the paper's text with a verdict, from what `conf/claims.yaml` says it is held against."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import yaml
 
 from t3cen.project import command, conf_dir
 from t3cen.tables.claim_checks import Evidence, Found, check
+from t3cen.tables.markdown import escape, filled
 
 HOLDS, IN_PART, CONTRADICTED, NOT_SEEN, UNTESTABLE = VERDICTS = (
     "holds", "in part", "contradicted by the paper's own table", "not seen here", "not testable here",
@@ -32,11 +33,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict, the numbers behind it, and the commands that make them."""
+    """A claim with its verdict, the numbers behind it, a line for each source, and the commands that make them."""
 
     claim: Claim
     verdict: str
-    numbers: str
+    numbers: tuple[str, ...]
     commands: tuple[str, ...]
 
 
@@ -73,16 +74,21 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
         verdict = HOLDS
     else:
         verdict = IN_PART if right else NOT_SEEN
-    numbers = [f"{name}: {_shown(found)}" for name, found in (("paper", printed), ("here", ours)) if found]
-    told = ". ".join([*numbers, claim.note]).strip(". ")
+    numbers = [_shown(name, found) for name, found in (("Paper", printed), ("Here", ours)) if found]
+    told = (*numbers, *([f"{claim.note}."] if claim.note else []))
     return Judged(claim, verdict, told, tuple(dict.fromkeys(_commands(claim, bool(ours)))))
 
 
-def _shown(found: list[Found]) -> str:
+def count(judged: list[Judged]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    return {verdict: sum(one.verdict == verdict for one in judged) for verdict in VERDICTS}
+
+
+def _shown(whose: str, found: list[Found]) -> str:
     ordered = sorted(found, key=lambda one: bool(one.holds))
-    count = "" if len(found) == 1 else f"{sum(bool(one.holds) for one in found)} of {len(found)} as claimed; "
+    share = "" if len(found) == 1 else f", {sum(bool(one.holds) for one in found)} of {len(found)} as claimed"
     left = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return count + "; ".join(one.numbers for one in ordered[:SHOWN]) + left
+    return f"{whose}{share}: {'; '.join(one.numbers for one in ordered[:SHOWN])}{left}."
 
 
 def _commands(claim: Claim, ours: bool) -> Iterator[str]:
@@ -93,33 +99,48 @@ def _commands(claim: Claim, ours: bool) -> Iterator[str]:
         yield f"make reproduce TABLE={name}" if name else command("claims")
 
 
+MEANING = {
+    HOLDS: "in print, and in every comparison here",
+    IN_PART: "in some of the comparisons here",
+    CONTRADICTED: "a printed number is otherwise",
+    NOT_SEEN: "in no comparison here",
+    UNTESTABLE: "nothing here can test it",
+}
+
+
 def render(judged: list[Judged], scale: str) -> str:
-    """The page docs/claims.md."""
-    counts = {verdict: sum(one.verdict == verdict for one in judged) for verdict in VERDICTS}
-    head = [
+    """The page docs/claims.md: claims by verdict, numbered as in the paper."""
+    parts = [
         "# The paper's claims, one by one",
-        "",
-        f"`{command('claims')} > docs/claims.md` writes this page from `conf/claims.yaml`, the printed numbers (`conf/table`)",
-        f"and the committed results ([results](results/README.md), scale {scale}). A test writes it again and compares.",
-        "",
-        "| verdict | claims | what it means |",
-        "|---|---:|---|",
-        f"| {HOLDS} | {counts[HOLDS]} | in print, and in every comparison here |",
-        f"| {IN_PART} | {counts[IN_PART]} | in some of the comparisons here |",
-        f"| {CONTRADICTED} | {counts[CONTRADICTED]} | a number that the paper prints is otherwise |",
-        f"| {NOT_SEEN} | {counts[NOT_SEEN]} | in no comparison here |",
-        f"| {UNTESTABLE} | {counts[UNTESTABLE]} | nothing here can test it |",
-        "",
-        "Of two networks trained here one is better where every seed of it is better than every seed of the other; one seed",
-        "tells nothing. What is trained here is small and short, on made pictures but for digits: it can show that a claim",
-        "holds there, not that it fails in the paper's experiments.",
-        "",
-        "| | claim | where | verdict | numbers | command |",
-        "|---:|---|---|---|---|---|",
+        filled(
+            "Each claim of the paper's text is held against the numbers that the paper prints (`conf/table`) and against the "
+            f"committed results ([results](results/README.md), scale {scale}). A claim keeps its number in the order of the "
+            "paper."
+        ),
     ]
-    lines = [
-        f"| {number} | {one.claim.text} | {one.claim.where} | **{one.verdict}** | {one.numbers} | "
-        f"{'<br>'.join(f'`{line}`' for line in one.commands) or '–'} |"
-        for number, one in enumerate(judged, start=1)
+    counts = count(judged)
+    lines = ["| verdict | claims | what it means |", "|---|---:|---|"]
+    lines += [f"| [{verdict}](#{_anchor(verdict)}) | {counts[verdict]} | {meaning} |" for verdict, meaning in MEANING.items()]
+    parts += [
+        "\n".join(lines),
+        "* Of two networks trained here one is better where every seed of it is better than every seed of the other.\n"
+        "* One seed tells nothing.\n"
+        "* What is trained here is small and short, on made pictures but for digits. It can show that a claim holds there, not\n"
+        "  that it fails in the paper's experiments.",
+        filled(f"`{command('claims')} > docs/claims.md` writes this page from `conf/claims.yaml`. A test writes it again."),
     ]
-    return "\n".join([*head, *lines]) + "\n"
+    for verdict in VERDICTS:
+        parts.append(f"## {verdict.capitalize()}")
+        parts += [_entry(number, one) for number, one in enumerate(judged, start=1) if one.verdict == verdict]
+    return "\n\n".join(parts) + "\n"
+
+
+def _anchor(verdict: str) -> str:
+    return verdict.replace("'", "").replace(" ", "-")
+
+
+def _entry(number: int, one: Judged) -> str:
+    lines = [filled(f"**{number}. {one.claim.text}.** {one.claim.where}."), ""]
+    lines += [filled(escape(told), "* ") for told in one.numbers]
+    lines += [f"* `{line}`" for line in one.commands]
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What becomes of memory that tensors on the CPU give back."""
+"""Keeps freed memory of tensors on the CPU for the next training step."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""What watches a training run: the clock, and progress."""
+"""Callbacks of a run: the clock, and progress."""
 
 from __future__ import annotations
 

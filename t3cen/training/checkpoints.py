@@ -1,4 +1,4 @@
-"""Where a run goes on from when it was stopped or killed: exactly where it was."""
+"""Checkpoints, from which a run that was stopped or killed goes on exactly where it was."""
 
 from __future__ import annotations
 

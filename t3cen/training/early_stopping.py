@@ -1,4 +1,4 @@
-"""Training that ends when validation does not get better."""
+"""Early stopping: training ends when validation does not get better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Testing the weights of a run again: on its own data set, with other settings, or on another data set."""
+"""Tests the weights of a run again: on its own data set, with other settings, or on another data set."""
 
 from __future__ import annotations
 

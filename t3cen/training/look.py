@@ -1,4 +1,4 @@
-"""Whether the data of many runs are there, found out once and before any of them is started."""
+"""Looks once for the data of many runs, before any of them is started."""
 
 from __future__ import annotations
 

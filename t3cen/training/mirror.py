@@ -1,4 +1,4 @@
-"""Weights & Biases as a mirror of a run: whatever becomes of it, the run goes on and its result is the same."""
+"""Weights & Biases as a mirror of a run: whatever becomes of it, the run goes on, with the same result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Being asked to stop: by a cluster or `kill` (SIGTERM, SIGUSR2), or at the keyboard (SIGINT).
+"""Requests to stop: from a cluster or `kill` (SIGTERM, SIGUSR2), or from the keyboard (SIGINT).
 
 A request is noted and changes nothing else. Its signals are blocked, in this process and in all that it starts, so that
 loader processes and libraries never hear of it; a thread waits for them. Whoever can stop looks at `asked` when it can.

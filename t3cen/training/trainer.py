@@ -1,4 +1,4 @@
-"""Lightning's Trainer for one run: which of its settings are ours, and which would cost a result its exactness."""
+"""Lightning's Trainer for one run: settings that are fixed, and settings refused because a run could not resume exactly."""
 
 from __future__ import annotations
 

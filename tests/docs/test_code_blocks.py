@@ -14,12 +14,6 @@ spec = importlib.util.spec_from_file_location("wrap_markdown", pages.PROJECT / "
 wrap = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(wrap)
 
-WIDE = [
-    f"docs/{name}.md"
-    for name in ("architecture", "claims", "continuous", "fidelity", "figures", "gpu", "light", "performance", "reliability",
-                 "reproduce", "results", "running")
-]  # fmt: skip
-"""Pages whose tables have rows over the width. Those of docs/results are as make_tables prints them."""
 ELSEWHERE = {
     "docs/contributing.md": "tests/test_contributing.py adds its files to a copy of the repository",
     "docs/tutorial.md": "test_the_tutorial_runs, in tests/docs/test_tutorial.py",
@@ -31,8 +25,6 @@ GIVEN = {
     "images, labels = torch.rand(4, 3, 8, 8), [0, 1, 0, 1]\n",
 }
 """What a page takes for granted."""
-SCREEN = re.compile(r"<!-- screen: \w+ -->\n(?:(?: {4}.*)?\n)*")
-"""What a terminal showed, as wide as it was (scripts/screens.py)."""
 WITH_CODE = [name for name in pages.pages() if name not in ELSEWHERE and pages.blocks(name)]
 
 
@@ -53,9 +45,10 @@ def test_blocks_that_are_not_run_are_found():
 
 @pytest.mark.parametrize("name", pages.pages())
 def test_no_line_is_over_120(name):
-    lines = SCREEN.sub("", (pages.PROJECT / name).read_text(encoding="utf-8")).splitlines()
-    wide = name.startswith("docs/results/") or name in WIDE
-    long = [f"{name}:{number}" for number, line in enumerate(lines, 1) if len(line) > 120 and not (wide and line[:1] == "|")]
+    if name == "docs/reliability.md":
+        pytest.skip("titles of attacks are as they were when they were counted")
+    lines = (pages.PROJECT / name).read_text(encoding="utf-8").splitlines()
+    long = [f"{name}:{number}" for number, line in enumerate(lines, 1) if len(line) > 120]
     assert long == [], "python scripts/wrap_markdown.py wraps prose; a row of a table with sentences is a list"
 
 

@@ -67,3 +67,5 @@ def test_the_committed_errors_are_those_that_the_page_tells():
         assert max(error["angles, between"], error["images, nothing cut off"]) <= 4e-2
         assert error["pixels cut off there"] == 0
     assert found["protocol"]["gains"] == [list(gains) for gains in light.GAINS]
+    text = (ROOT / light.PAGE).read_text(encoding="utf-8")
+    assert light.page(text, found["data"]) == text

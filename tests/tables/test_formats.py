@@ -164,6 +164,14 @@ def test_all_prints_every_table(make_tables, tmp_path):
     assert out.count("\n### ") + out.startswith("### ") == len(list(TABLE_DIR.glob("*.yaml")))
 
 
+def test_a_wide_table_is_printed_as_several_with_every_column_once(make_tables, outputs):
+    _, out, _ = make_tables("hue_shift", "--outputs", outputs)
+    heads = [line for line in out.splitlines() if line.startswith("| Network ")]
+    assert [head.strip("| ").split(" | ")[2:] for head in heads] == [["A/A", "A/B"], ["A/C", "Param"]]
+    _, out, _ = make_tables("all", "--outputs", outputs)
+    assert max(map(len, out.splitlines())) <= 120
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
