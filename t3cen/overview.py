@@ -86,7 +86,16 @@ def summary(
 
 
 def activations(network: nn.Module, image_size: tuple[int, int], channels: int = 3) -> int:
-    """Bytes that one image `(channels, H, W)` of a training step keeps until its backward pass."""
+    """Bytes that one more image `(channels, H, W)` of a training step keeps until its backward pass.
+
+    What a step keeps whatever its batch, such as transformed filters, is not counted.
+    """
+    fewer, more = 2, 4  # batch norm trains on no fewer
+    return (_kept(network, (more, channels, *image_size)) - _kept(network, (fewer, channels, *image_size))) // (more - fewer)
+
+
+def _kept(network: nn.Module, shape: tuple[int, ...]) -> int:
+    """Bytes that a training step keeps beside parameters and buffers."""
     network = copy.deepcopy(network).train()
     own = {t.untyped_storage().data_ptr() for t in (*network.parameters(), *network.buffers())}
     kept: dict[int, Any] = {}
@@ -96,11 +105,10 @@ def activations(network: nn.Module, image_size: tuple[int, int], channels: int =
             kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()
         return tensor
 
-    batch = 2  # batch norm trains on no less
-    images = torch.full((batch, channels, *image_size), 0.5).to(next(network.parameters()))
+    images = torch.full(shape, 0.5).to(next(network.parameters()))
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         output = network(images)  # noqa: F841  its graph is what keeps
-    return sum(storage.nbytes() for storage in kept.values()) // batch
+    return sum(storage.nbytes() for storage in kept.values())
 
 
 def _errors(network: Any, *others: nn.Module, images: Tensor) -> dict[str, tuple[float, ...]]:

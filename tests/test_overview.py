@@ -44,6 +44,12 @@ def test_memory_is_what_a_step_keeps():
     assert kept <= activations(plain(), (8, 8)) <= kept + 4 * 8 * 64
 
 
+def test_memory_is_of_images_not_of_filters():
+    wide = convert(nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3, padding=1)), "h4s2", match="width")
+    maps = 4 * 8 * 16 * (3 + 2 * 32)
+    assert activations(wide, (4, 4)) <= 3 * maps < 4 * 13 * 32 * 32 * 9, "transformed filters would be more than that"
+
+
 def test_it_prints_as_a_table():
     text = str(summary(build("z2cnn", "h3", 2, width=8), image_size=(28, 28)))
     lines = text.splitlines()
