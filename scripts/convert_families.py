@@ -82,9 +82,16 @@ NOISE = 1e-7
 
 
 def converted(name: str, group: str, match: str = "parameters") -> Converted:
-    """The family's network with random weights, converted, its running statistics those of one batch."""
+    """The family's network with random weights, converted, after one step of training statistics."""
     torch.manual_seed(0)
     network = convert(FAMILIES[name](), group, match=match)
+    with torch.no_grad():
+        network.train()(images(name))
+    return network
+
+
+def calibrated(network: Converted, name: str) -> Converted:
+    """The network, its running statistics those of one batch."""
     for module in network.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.momentum = 1.0
@@ -129,12 +136,14 @@ def amplification(network: Converted, rgb: Tensor, training: bool) -> float:
 
 def rows(names: list[str], group: str) -> Iterator[str]:
     """Lines of a Markdown table."""
-    yield "| network | parameters | change | evaluation | training | training, float64 | amplification |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| network | parameters | change | fresh | evaluation | training | training, float64 | amplification |"
+    yield "|---|---|---|---|---|---|---|---|"
     for name in names:
         network, rgb = converted(name, group), images(name)[:1]
         before, after = network.conversion.before, network.conversion.after
-        errors = [worst_error(network, rgb, training) for training in (False, True)]
+        errors = [worst_error(network, rgb, training=False)]
+        network = calibrated(network, name)
+        errors += [worst_error(network, rgb, training) for training in (False, True)]
         network, rgb = network.double(), rgb.double()
         errors.append(worst_error(network, rgb, training=True))
         texts = [f"{error:.0e}" for error in errors] + [f"{float(f'{amplification(network, rgb, training=True):.2g}'):g}"]
