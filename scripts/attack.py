@@ -163,8 +163,10 @@ def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) 
     time.sleep(moment)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
-    status, folder = process.wait(), attack.folder(name)
+    status, folder = _ended(process, 10 * seconds), attack.folder(name)
     what = f"{number.name} after {moment:.1f} s of {seconds:.1f}, status {status}"
+    if status is None:
+        return f"{what}: it hung and had to be killed"
     if folder and number in ASKS:
         done = (folder / "result.json").exists()
         if status != (0 if done else ASKS[number]):
@@ -176,6 +178,16 @@ def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) 
     if again := attack.start(name, *more).wait():
         return f"{what}: the same command again ended with status {again}"
     return "" if attack.same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
+
+
+def _ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
+    """Its exit status; None where it had to be killed after so many seconds."""
+    try:
+        return process.wait(patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return None
 
 
 def _trained(folder: Path) -> bool:
