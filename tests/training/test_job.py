@@ -178,6 +178,12 @@ def test_what_cannot_be_imported_is_a_failure(tmp_path, monkeypatch):
         ),
         ("trainer", "logger", False, "trainer.logger is set by the project itself; leave it out"),
         ("trainer", "val_check_interval", "00:00:01:00", "trainer.val_check_interval='00:00:01:00' is a time"),
+        (
+            "trainer",
+            "limit_val_batches",
+            0,
+            "selection=validation needs validation",
+        ),
     ],
 )
 def test_a_bad_setting_is_told_in_one_line(section, key, value, words, tmp_path, caplog):
