@@ -123,7 +123,8 @@ def loaders(attack: Attack, cases: int) -> Iterator[str]:
         if killed := _children(process.pid):
             with suppress(ProcessLookupError):
                 os.kill(attack.chance.choice(killed), signal.SIGKILL)
-        yield _failed(attack, name, process.wait(), alone, "one loader killed", "checkpoint_every.steps=5")
+        status = _ended(process, 10 * seconds)
+        yield _failed(attack, name, status, alone, "one loader killed", "checkpoint_every.steps=5")
 
 
 def full_disks(attack: Attack, cases: int) -> Iterator[str]:
@@ -143,8 +144,10 @@ def _children(process: int) -> list[int]:
     return []
 
 
-def _failed(attack: Attack, name: str, status: int, alone: Path, what: str, *more: str) -> str:
+def _failed(attack: Attack, name: str, status: int | None, alone: Path, what: str, *more: str) -> str:
     """What was lost or wrong of a run that could not go on, or nothing."""
+    if status is None:
+        return f"{what}: it hung and had to be killed"
     said = (attack.place / f"{name}.log").read_text()
     if status and not any(word in said for word in ("File too large", "killed")):
         return f"{what}, status {status}: the reason was not told"
