@@ -123,7 +123,8 @@ def loaders(attack: Attack, cases: int) -> Iterator[str]:
         if killed := _children(process.pid):
             with suppress(ProcessLookupError):
                 os.kill(attack.chance.choice(killed), signal.SIGKILL)
-        yield _failed(attack, name, process.wait(), alone, "one loader killed", "checkpoint_every.steps=5")
+        status = _ended(process, 10 * seconds)
+        yield _failed(attack, name, status, alone, "one loader killed", "checkpoint_every.steps=5")
 
 
 def full_disks(attack: Attack, cases: int) -> Iterator[str]:
@@ -143,8 +144,10 @@ def _children(process: int) -> list[int]:
     return []
 
 
-def _failed(attack: Attack, name: str, status: int, alone: Path, what: str, *more: str) -> str:
+def _failed(attack: Attack, name: str, status: int | None, alone: Path, what: str, *more: str) -> str:
     """What was lost or wrong of a run that could not go on, or nothing."""
+    if status is None:
+        return f"{what}: it hung and had to be killed"
     said = (attack.place / f"{name}.log").read_text()
     if status and not any(word in said for word in ("File too large", "killed")):
         return f"{what}, status {status}: the reason was not told"
@@ -163,8 +166,10 @@ def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) 
     time.sleep(moment)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
-    status, folder = process.wait(), attack.folder(name)
+    status, folder = _ended(process, 10 * seconds), attack.folder(name)
     what = f"{number.name} after {moment:.1f} s of {seconds:.1f}, status {status}"
+    if status is None:
+        return f"{what}: it hung and had to be killed"
     if folder and number in ASKS:
         done = (folder / "result.json").exists()
         if status != (0 if done else ASKS[number]):
@@ -176,6 +181,16 @@ def _interrupted(attack: Attack, name: str, number: signal.Signals, *more: str) 
     if again := attack.start(name, *more).wait():
         return f"{what}: the same command again ended with status {again}"
     return "" if attack.same(alone, attack.folder(name)) else f"{what}: the run that went on differs from the one left alone"
+
+
+def _ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
+    """Its exit status; None where it had to be killed after so many seconds."""
+    try:
+        return process.wait(patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return None
 
 
 def _trained(folder: Path) -> bool:

@@ -29,22 +29,31 @@ from t3cen.data.errors import DataError
 CODE = Path(t3cen.__file__).resolve().parents[1]
 Case = tuple[str, Callable[[], bool]]
 """What is done, and a function that does it and tells whether the result is right."""
-KINDS: dict[str, tuple[str, int, str]] = {
-    "labels": ("labels out of range, fractions, absent classes", 120, "labels"),
-    "check": ("damaged and missing pictures, looked for by `--check`", 90, "files"),
-    "listed": ("one flipped bit in any file of an unpacked set, looked for by `--check`", 60, "files"),
-    "flips": ("one flipped bit in a PNG of Camelyon17", 200, "pictures"),
-    "modes": ("pictures of all modes and depths", 120, "pictures"),
-    "coco": ("COCO files: EXIF orientations, frames, boxes outside, ids twice, other folders", 100, "pictures"),
-    "pickles": ("pickles that run code, in a root marked FAKE", 40, "trust"),
-    "noise": ("noise in the format of MNIST and Fashion-MNIST", 4, "files"),
-    "hidden": ("files that macOS leaves in every folder", 11, "files"),
-    "blocks": ("unpacked blocks: damaged, cut, of another source, of any date", 60, "trust"),
-    "downloads": ("downloads from three mirrors that fail in 18 ways", 200, "network"),
-    "together": ("two downloads of one file at once", 20, "network"),
-    "disk": ("no room on the disk: downloads, archives, blocks", 40, "network"),
+MODULES: dict[str, dict[str, tuple[int, str]]] = {
+    "labels": {"labels": (120, "labels out of range, fractions, absent classes")},
+    "files": {
+        "check": (90, "damaged and missing pictures, looked for by `--check`"),
+        "listed": (60, "one flipped bit in any file of an unpacked set, looked for by `--check`"),
+        "noise": (4, "noise in the format of MNIST and Fashion-MNIST"),
+        "hidden": (11, "files that macOS leaves in every folder"),
+    },
+    "pictures": {
+        "flips": (200, "one flipped bit in a PNG of Camelyon17"),
+        "modes": (120, "pictures of all modes and depths"),
+        "coco": (100, "COCO files: EXIF orientations, frames, boxes outside, ids twice, other folders"),
+    },
+    "trust": {
+        "pickles": (40, "pickles that run code, in a root marked FAKE"),
+        "blocks": (60, "unpacked blocks: damaged, cut, of another source, of any date"),
+    },
+    "network": {
+        "downloads": (200, "downloads from three mirrors that fail in 18 ways"),
+        "together": (20, "two downloads of one file at once"),
+        "disk": (40, "no room on the disk: downloads, archives, blocks"),
+    },
 }
-"""By name: what is done, how many cases of it are tried unless told, and the module of scripts/data_attacks."""
+"""By module of scripts/data_attacks and by kind: how many cases are tried unless told, and what is done."""
+KINDS = {kind: (title, cases, module) for module, kinds in MODULES.items() for kind, (cases, title) in kinds.items()}
 
 
 def verdict(act: Callable[[], bool]) -> tuple[str, str]:

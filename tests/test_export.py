@@ -12,12 +12,15 @@ from t3cen.nn import GroupConv2d
 slow = pytest.mark.slow
 TRIVIAL = ("plain", "gray", "gray_world", "white_patch")
 GROUPS = {**{name: [""] for name in TRIVIAL}, "lcer": ["h3", "s3", "l3", "h2s3"], "ceconv": ["h3"]}
+CYCLIC_ORDER_ONE = [("plain", ""), ("gray", ""), ("lcer", "s3"), ("lcer", "l3")]
+"""Ordinary convolutions alone, of which a deep network once lost the batch that varies."""
 FAMILY_CASES = [
     *(pytest.param("z2cnn", family, group, {}, marks=slow) for family in FAMILIES for group in GROUPS.get(family, ["h3"])),
     pytest.param("z2cnn", "ceconv", "h3", {"separable": True}, marks=slow),
     *(pytest.param("z2cnn", family, "h3", {"band_limit": {"lift": 4}}, marks=slow) for family in accepting("band_limit")),
     pytest.param("z2cnn", "t3cen", "h3s3", {"band_limit": True}, marks=slow),
     pytest.param("z2cnn", "t3cen_scale", "h3", {"band_limit": True}, marks=slow),
+    *(pytest.param("resnet18", family, group, {"width": 16}, marks=slow) for family, group in CYCLIC_ORDER_ONE),
     pytest.param("resnet18", "t3cen", "h4s4", {"width": 32}, marks=slow),
     pytest.param("resnet50", "t3cen", "h4", {"width": 16}, marks=slow),
 ]

@@ -62,12 +62,14 @@ def read_image(path: Path, longest: int | None = None) -> Tensor:
     import numpy as np
     from PIL import Image
 
+    from t3cen.data.errors import advice
     from t3cen.data.files import open_rgb
 
     try:
         image = open_rgb(path)
     except Exception as error:  # whatever a damaged file makes Pillow stumble over
-        raise ValueError(f"{path} cannot be read as an image ({error}); remove it or replace it") from error
+        why = f"{path} cannot be read as an image ({error or type(error).__name__})"
+        raise ValueError(f"{why}. {advice(error, 'Remove it or replace it.')}") from error
     if longest is not None and max(image.size) > longest:
         scale = longest / max(image.size)
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))

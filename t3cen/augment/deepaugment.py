@@ -10,7 +10,6 @@ The disturbed pictures are made once, by `scripts/generate_deepaugment.py`, and 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,6 +22,7 @@ from t3cen.augment import AUGMENTATIONS
 from t3cen.augment.images import to_float
 from t3cen.data.errors import DataError
 from t3cen.data.files import open_rgb
+from t3cen.experiments import plain_json
 from t3cen.project import command
 
 MANIFEST = "manifest.json"
@@ -135,14 +135,27 @@ def read_manifest(folder: Path) -> Mapping[str, Any]:
     """What a folder of disturbed pictures says about itself.
 
     Raises:
-        DataError: there is no folder, or no manifest in it.
+        DataError: there is no folder, or no whole manifest in it.
     """
     if not folder.is_dir():
         raise DataError(f"DeepAugment: the folder {folder.absolute()} is missing. {_advice(folder)}")
     try:
-        return json.loads((folder / MANIFEST).read_text())
-    except FileNotFoundError:
-        raise DataError(f"DeepAugment: {folder.absolute()} has no {MANIFEST}, so it is unfinished. {_advice(folder)}") from None
+        content = plain_json.read(folder / MANIFEST)
+    except plain_json.BadFile as error:
+        if not (folder / MANIFEST).exists():
+            told = f"DeepAugment: {folder.absolute()} has no {MANIFEST}, so it is unfinished. {_advice(folder)}"
+            raise DataError(told) from None
+        raise _damaged(folder, str(error)) from error
+    kinds = {"variants": list, "count": int, "fingerprints": dict}
+    if not isinstance(content, dict) or not all(isinstance(content.get(key), kind) for key, kind in kinds.items()):
+        raise _damaged(folder, f"it lacks {', '.join(kinds)}, or holds something else there")
+    if not all(index.isdecimal() for index in content["fingerprints"]):
+        raise _damaged(folder, "its fingerprints are not of numbered pictures")
+    return content
+
+
+def _damaged(folder: Path, why: str) -> DataError:
+    return DataError(f"DeepAugment: {(folder / MANIFEST).absolute()} is damaged: {why}. Delete the folder; {_advice(folder)}")
 
 
 def fingerprint(picture: Tensor) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from t3cen.data.checksums import write_list
-from t3cen.data.errors import DataError, unwritable
+from t3cen.data.errors import DataError, advice, unwritable
 from t3cen.data.lock import alone
 from t3cen.data.mirrors import BLOCK, MirrorFailed, Remote, difference, receive
 from t3cen.progress import counted_bytes
@@ -104,6 +104,8 @@ def gunzip(archive: Path, target: Path) -> None:
 def _unpacking(archive: Path, target: Path, error: Exception) -> DataError:
     """The error of the disk, if it has the operating system's number, or of a damaged archive."""
     if isinstance(error, OSError) and error.errno is not None:
+        if error.filename == str(archive):
+            return DataError(f"{archive} cannot be read ({error.strerror}). {advice(error, '')}")
         return unwritable(target, error)
     return DataError(f"{archive} cannot be unpacked ({error or type(error).__name__}); delete it and download again")
 
@@ -131,20 +133,25 @@ def _unpack(packed: tarfile.TarFile, folder: Path, members: Iterator[tarfile.Tar
 def whole_folder(target: Path, fill: Callable[[Path], None]) -> None:
     """Make a folder by `fill(temporary folder)`; it gets its name when it is complete, with the digests of its files.
 
+    A second process waits for the first. What a killed one left is removed.
+
     Raises:
         DataError: there is one of that name already, or there is no room.
     """
-    if target.exists():
-        raise DataError(f"{target} exists already; move or delete it to make it anew")
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.part")
+    temporary = target.with_name(f"{target.name}.part")
     try:
-        temporary.mkdir(parents=True)
-        fill(temporary)
-        write_list(temporary)
-        os.replace(temporary, target)
+        with alone(target):
+            if target.exists():
+                raise DataError(f"{target} exists already; move or delete it to make it anew")
+            shutil.rmtree(temporary, ignore_errors=True)
+            try:
+                temporary.mkdir()
+                fill(temporary)
+                write_list(temporary)
+                os.replace(temporary, target)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         if error.errno is None:  # not the operating system's: about what `fill` reads
             raise
         raise unwritable(target, error) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

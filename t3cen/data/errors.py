@@ -44,13 +44,17 @@ def broken(name: str, path: Path | str, why: str, cause: BaseException | None = 
         name: the data set, as in `conf/data`.
         path: the file.
         why: what is wrong, to be read after the path.
-        cause: what was raised; with the operating system's number (no permission, too many open files) the file is not to blame.
+        cause: what was raised, see `advice`.
     """
+    told = advice(cause, f"Delete it and run `{command('data')} {name}`, or replace it by a whole copy.")
+    return DataError(f"{name}: {path} {why}. {told}")
+
+
+def advice(cause: BaseException | None, damaged: str) -> str:
+    """What to do about a file that could not be read: `damaged`, unless the operating system's number says it is not to blame."""
     if isinstance(cause, OSError) and cause.errno is not None:
-        advice = "Nothing has to be deleted: see to rights, disk or limits, and try again."
-    else:
-        advice = f"Delete it and run `{command('data')} {name}`, or replace it by a whole copy."
-    return DataError(f"{name}: {path} {why}. {advice}")
+        return "Nothing has to be deleted: see to rights, disk or limits, and try again."
+    return damaged
 
 
 def unwritable(path: Path | str, error: OSError) -> DataError:

@@ -27,8 +27,8 @@ BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339
 
 
 def visible(folder: Path) -> Iterator[Path]:
-    """What lies in a folder, in order of name, without hidden files such as macOS leaves (`._name`, `.DS_Store`)."""
-    return (path for path in sorted(folder.iterdir()) if not path.name.startswith("."))
+    """What lies in a folder, in order of name, without what macOS leaves: `._a`, `.DS_Store`, and `__MACOSX` of archives."""
+    return (path for path in sorted(folder.iterdir()) if not (path.name.startswith(".") or path.name == "__MACOSX"))
 
 
 def rgb(image: Image.Image) -> Image.Image:

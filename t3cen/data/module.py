@@ -279,7 +279,10 @@ class ColorData(pl.LightningDataModule):
 
     def state_dict(self) -> dict[str, Any]:
         """Where training is within its epoch, for Lightning's checkpoints."""
-        return {} if self._loader is None else {"train": self._loader.state_dict()}
+        if self._loader is None:
+            return {}
+        length = None if self.trainer is None else int(self.trainer.num_training_batches)  # `limit_train_batches`
+        return {"train": self._loader.state_dict(length)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         # Lightning restores a loader only after a schedule has asked for the number of steps, and by then it has begun

@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from t3cen.data.errors import DataError
+from t3cen.data.errors import DataError, advice
 from t3cen.data.files import FileSource, open_rgb
 from t3cen.data.items import TestItems, View
 from t3cen.data.transforms import ResizeCenter
@@ -45,7 +45,7 @@ def read_picture(path: Path | str) -> Tensor:
         pixels = np.array(open_rgb(path, upright=True))
     except Exception as error:  # whatever a damaged file makes Pillow stumble over
         why = f"{path} cannot be read as an image ({error or type(error).__name__})"
-        raise DataError(f"{why}; remove it, or replace it by a whole copy") from error
+        raise DataError(f"{why}. {advice(error, 'Remove it, or replace it by a whole copy.')}") from error
     return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
 
 

@@ -92,9 +92,10 @@ class TrainLoader(DataLoader[Any]):
         self.order = order
         self._at = (0, 0)
 
-    def state_dict(self) -> dict[str, int]:
+    def state_dict(self, length: int | None = None) -> dict[str, int]:
+        """The epoch and the batch that come next, in epochs of `length` batches, or of all."""
         epoch, batch = self._at
-        if batch >= len(self):
+        if batch >= (length or len(self)):
             epoch, batch = epoch + 1, 0
         return {"epoch": epoch, "batch": batch}
 

@@ -149,6 +149,8 @@ class Closure:
     def _modules(self, name: str) -> Iterator[str]:
         folder = self.package.joinpath(*name.split(".")[1:])
         for path in sorted(folder.iterdir()):
+            if path.name.startswith("."):
+                continue  # as macOS leaves them
             if (path.suffix == ".py" and path.stem != "__init__") or (path / "__init__.py").is_file():
                 yield f"{name}.{path.stem}"
 
@@ -157,7 +159,7 @@ def _c_files(folder: Path) -> list[Path]:
     """C beside the modules of a package's folder, or in folders of it that are no packages themselves."""
     found = []
     for path in folder.iterdir():
-        if path.suffix in C:
+        if path.suffix in C and not path.name.startswith("."):
             found.append(path)
         elif path.is_dir() and not (path / "__init__.py").exists():
             found += _c_files(path)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import sysconfig
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from t3cen.experiments.closure import Closure
 PACKAGE = Path(__file__).parents[1]
 LOOP = ("t3cen.training.run", "_train_and_test")
 """What every run executes."""
+_LIBRARY, _PACKAGES = Path(sysconfig.get_path("stdlib")).resolve(), {"site-packages", "dist-packages"}
+"""Python's own modules, and the names of folders that packages are installed in."""
 MODELS = "t3cen.models"
 """Where networks and the ways colour enters are defined, of which a configuration names one each."""
 LIBRARIES = "t3cen.libraries"
@@ -45,23 +49,25 @@ def choices(config: Mapping[str, Any]) -> tuple[str, ...]:
     return (*sorted(set(_targets(config))), backbone, family)
 
 
-def _targets(value: Any) -> Iterator[str]:
+def _targets(value: Any, *, own: bool = False) -> Iterator[str]:
+    """What of t3cen a configuration names, or with `own` what it names of other modules."""
     if isinstance(value, Mapping):
         target = value.get("_target_")
-        if isinstance(target, str) and target.startswith("t3cen."):
+        if isinstance(target, str) and target.startswith("t3cen.") is not own:
             yield target
         for item in value.values():
-            yield from _targets(item)
+            yield from _targets(item, own=own)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _targets(item)
+            yield from _targets(item, own=own)
 
 
 def parts(config: Mapping[str, Any], package: Path = PACKAGE) -> dict[str, str]:
     """The files that decide what comes out of the run `config`, each with a digest of what it says of that run.
 
     Imports are followed as they are written, inside functions too; from a package's `__init__` the name alone that is imported.
-    C counts with the modules of its folder. Libraries outside t3cen are told by their versions, not here.
+    C counts with the modules of its folder. Of a person's own modules that it names, all files count (`own_parts`). Installed
+    libraries are told by their versions, not here.
 
     Args:
         config: a resolved configuration.
@@ -70,7 +76,31 @@ def parts(config: Mapping[str, Any], package: Path = PACKAGE) -> dict[str, str]:
     Raises:
         ValueError: the configuration names what the package has not.
     """
-    return _parts(choices(config), package)
+    return {**_parts(choices(config), package), **own_parts(config)}
+
+
+def own_parts(config: Mapping[str, Any]) -> dict[str, str]:
+    """The files of modules that are neither t3cen's nor installed and that `config` names: a loss, an optimiser of one's own.
+
+    Returns:
+        each file of the module or the package it is in, named from the folder it lies in on, with a digest of it. What those
+        import from elsewhere is not followed.
+    """
+    found: dict[str, str] = {}
+    for top in sorted({target.partition(".")[0] for target in _targets(config, own=True)}):
+        try:
+            spec = find_spec(top) if top.isidentifier() else None
+        except (ImportError, ValueError):
+            spec = None
+        if spec is None or not spec.has_location or spec.origin is None:
+            continue
+        file = Path(spec.origin).resolve()
+        if file.suffix != ".py" or file.is_relative_to(_LIBRARY) or not _PACKAGES.isdisjoint(file.parts):
+            continue
+        home = file.parent.parent if spec.submodule_search_locations else file.parent
+        files = sorted(file.parent.rglob("[!.]*.py")) if spec.submodule_search_locations else [file]
+        found |= {path.relative_to(home).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in files}
+    return found
 
 
 def _parts(chosen: tuple[str, ...], package: Path = PACKAGE) -> dict[str, str]:
@@ -93,14 +123,14 @@ def fingerprint(files: Mapping[str, str]) -> str:
 def todays(config: Mapping[str, Any]) -> str | None:
     """The fingerprint of the code on disk for the run `config`; None where t3cen has no such class, network or family."""
     try:
-        return _todays(choices(config))
+        return fingerprint({**_todays(choices(config)), **own_parts(config)})
     except ValueError:
         return None
 
 
 @cache
-def _todays(chosen: tuple[str, ...]) -> str:
-    return fingerprint(_parts(chosen))
+def _todays(chosen: tuple[str, ...]) -> dict[str, str]:
+    return _parts(chosen)
 
 
 def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

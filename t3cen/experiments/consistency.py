@@ -20,8 +20,8 @@ _OPTIONAL: dict[str, type | tuple[type, ...]] = {
 _SPELLED: dict[type | tuple[type, ...], str] = {
     str: "a text", int: "a whole number", (int, float): "a number", bool: "true or false", dict: "a mapping", list: "a list",
 }  # fmt: skip
-_PARTIAL = ("limit_train_batches", "accumulate_grad_batches", "limit_val_batches", "limit_test_batches")
-"""Settings of Lightning's Trainer under which counts do not follow from the sizes of the sets."""
+_LIMITS = ("limit_train_batches", "limit_val_batches", "limit_test_batches")
+"""Settings of Lightning's Trainer under which counts do not follow from the sizes of the sets; 1 is one batch, 1.0 all."""
 
 
 class BadRecord(BadFile):
@@ -130,7 +130,9 @@ def _check_length(content: Mapping[str, Any]) -> None:
 
 
 def _partial(trainer: Mapping[str, Any]) -> bool:
-    return any(trainer.get(key) not in (None, 1, 1.0) for key in _PARTIAL)
+    limits = [trainer.get(key) for key in _LIMITS]
+    limited = any(limit is not None and not (isinstance(limit, float) and limit == 1) for limit in limits)
+    return limited or trainer.get("accumulate_grad_batches") not in (None, 1)
 
 
 def _check_sets(content: Mapping[str, Any], kind: str) -> None:

@@ -188,7 +188,7 @@ def _check(table: Table, where: str) -> None:
 @cache
 def tables(directory: Path = TABLE_DIR) -> dict[str, Table]:
     """Every declared table by name, the paper's first."""
-    declared = (parse(path.stem, path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.yaml")))
+    declared = (parse(path.stem, path.read_text(encoding="utf-8")) for path in sorted(directory.glob("[!.]*.yaml")))
     return {table.name: table for table in sorted(declared, key=lambda table: table.source == "own")}
 
 

@@ -23,11 +23,12 @@ PATIENCE = 20.0
 """Seconds that a request to stop waits for a validation to end; then the run stops and repeats the steps since its checkpoint."""
 
 
-class Checkpoints(pl.Callback):
+class Checkpoints(pl.callbacks.Checkpoint):
     """Saves `last.ckpt` now and then, and when asked to stop; keeps the weights of least validation error in it.
 
     One file holds all a resumed run needs, the best weights included, so that nothing in it can be of another time. It is
-    replaced in one move, and its predecessor stays as `previous.ckpt`.
+    replaced in one move, and its predecessor stays as `previous.ckpt`. Lightning calls it after all other callbacks, so that
+    their states in the file are of the same moment.
 
     Args:
         folder: of the checkpoints.
@@ -50,12 +51,14 @@ class Checkpoints(pl.Callback):
         self._step = 0
         self._stepped = False
         self._due = False
+        self._ended = False
 
     # -- what is saved -------------------------------------------------------------------------------------------------
 
     def save(self, trainer: pl.Trainer) -> None:
         """Write `last.ckpt` now; every process of the run must call it."""
         new = self.folder / f".{LAST}"
+        self._ended |= trainer.should_stop  # an `EarlyStopping` has seen enough
         try:
             trainer.save_checkpoint(new)
             if trainer.is_global_zero:
@@ -69,7 +72,8 @@ class Checkpoints(pl.Callback):
         self._saved, self._due = time.monotonic(), False
 
     def save_trained(self, trainer: pl.Trainer) -> None:
-        """Save the end of training, so that a run stopped while it is tested need not train again."""
+        """Save the end of training, so that a run stopped while it is tested need not train again, nor on."""
+        self._ended = True
         self.save(trainer)
         if trainer.world_size == 1:
             stop_if_asked()
@@ -81,15 +85,16 @@ class Checkpoints(pl.Callback):
         random = {"cpu": torch.get_rng_state()}
         if torch.cuda.is_available():
             random["cuda"] = torch.cuda.get_rng_state()
-        return {"best": self.best, "random": random}
+        return {"best": self.best, "random": random, "ended": self._ended}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.best, self._random = state_dict["best"], state_dict["random"]
+        self.best, self._random, self._ended = state_dict["best"], state_dict["random"], state_dict["ended"]
 
     # -- when ----------------------------------------------------------------------------------------------------------
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._saved, self._step = time.monotonic(), trainer.global_step
+        trainer.should_stop |= self._ended
         if "cpu" in self._random:
             torch.set_rng_state(self._random["cpu"].cpu())
         if "cuda" in self._random and torch.cuda.is_available():
@@ -105,14 +110,16 @@ class Checkpoints(pl.Callback):
         self._due |= trainer.global_step % self.steps == 0 if self.steps else late
         if not (_at_end(trainer) or _validates_after(trainer, batch_idx)):
             self._save_if_due(trainer)
-        # Else after that validation, or a batch later: Lightning resumes exactly within an epoch, not between a batch and its
-        # validation, and after an epoch's last batch only where the length of training is given in epochs. Epochs of one
-        # batch have no within.
+        # Else after that validation, or at the end of the epoch: Lightning resumes exactly between batches, not between a batch
+        # and its validation.
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        one_batch, in_epochs = trainer.num_training_batches == 1, trainer.max_steps == -1
-        if one_batch and in_epochs and trainer.current_epoch + 1 != trainer.max_epochs:
+        if self._stepped and trainer.global_step != trainer.max_steps and trainer.current_epoch + 1 != trainer.max_epochs:
             self._save_if_due(trainer)
+
+    def on_load_checkpoint(self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]) -> None:
+        # Where the length of training is given in steps, Lightning takes a finished epoch for one that was broken off.
+        setattr(trainer.fit_loop, "_iteration_based_training", lambda: False)  # noqa: B010
 
     def on_validation_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         if trainer.world_size > 1:
@@ -137,6 +144,8 @@ class Checkpoints(pl.Callback):
             self._save_if_due(trainer)
 
     def _save_if_due(self, trainer: pl.Trainer) -> None:
+        if trainer.should_stop and trainer.fit_loop._can_stop_early:
+            return  # training ends here, which is saved
         number, due = asked(), self._due
         if trainer.world_size > 1:  # processes are asked at different steps, and their clocks differ
             together = trainer.strategy.reduce(

@@ -27,7 +27,7 @@ def table(tests: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def summary(record: Record) -> str:
     """The last lines of a run: how good it is on every test set, its seed, how long it trained, its folder."""
-    time = timedelta(seconds=round(record.content.get("wall_seconds", 0)))
+    time = timedelta(seconds=round(record.content.get("wall_seconds") or 0))
     lines = [
         f"{record.name}, scale {record.scale}, seed {record.seed}: trained in {time}",
         *(f"  {line}" for line in table(record.tests)),

@@ -22,14 +22,13 @@ from t3cen.training.files import read_json, write_json, writer
 from t3cen.training.job import POLL, ending, environment
 from t3cen.training.launcher import PATIENCE
 from t3cen.training.look import missing_data
-from t3cen.training.outcome import FAILURE, fail, outcome
+from t3cen.training.outcome import FAILURE, TICKET, fail, outcome
 from t3cen.training.plan import Job, compose
 from t3cen.training.signals import Stopped, asked, held, pause, stop_if_asked
 from t3cen.training.snapshot import snapshot
 
 log = logging.getLogger(__name__)
 
-TICKET = "cluster.json"
 _OURS = ("submitit_folder", "max_num_timeout", "parallel", "max_array_size", "poll_seconds", "look_for_data")
 _COMMON = ("name", "timeout_min", "mem_gb", "nodes", "cpus_per_task", "gpus_per_node", "tasks_per_node")
 

@@ -62,7 +62,7 @@ def help_text() -> str:
     """Usage, groups, the keys most often set, and every experiment."""
     lines = []
     for group in GROUPS:
-        options = sorted(path.stem for path in (conf_dir() / group).glob("*.yaml") if path.stem != "base")
+        options = sorted(path.stem for path in (conf_dir() / group).glob("[!.]*.yaml") if path.stem != "base")
         lines += textwrap.wrap(", ".join(options), 100, initial_indent=f"  {group:<9} ", subsequent_indent=" " * 12)
     usage = USAGE.replace("python train.py", command("train"))
     return usage.format(groups="\n".join(lines), footer=help_footer())

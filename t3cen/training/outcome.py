@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,9 +18,12 @@ from t3cen.training.files import write_json, writer
 log = logging.getLogger(__name__)
 
 RESULT, FAILURE, CONFIG, JOB, CHECKPOINTS = "result.json", "failure.json", "config.json", "job.json", "checkpoints"
+SITTINGS, TICKET = "sittings.json", "cluster.json"
 LOG = "train.log"
 REFUSED = "result.refused.json"
 LAST, PREVIOUS, FINAL = "last.ckpt", "previous.ckpt", "final.ckpt"
+OLD = 60.0
+"""Seconds that nobody takes to write a draft."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,10 @@ def fail(folder: Path, kind: str, reason: str, trace: str = "") -> str:
     Returns:
         the reason, and where it could not be left, why.
     """
-    time = datetime.now(UTC).isoformat(timespec="seconds")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / FAILURE, {"kind": kind, "reason": reason, "traceback": trace, "time": time})
+        write_json(folder / FAILURE, {"kind": kind, "reason": reason, "traceback": trace, "time": now})
     except OSError as error:
         told = f"{reason} (this could not be left in {folder}: {error.strerror or error})"
         log.error("%s", told)
@@ -97,11 +101,21 @@ def fail(folder: Path, kind: str, reason: str, trace: str = "") -> str:
 def tidy(folder: Path) -> None:
     """Remove what processes that were killed left in a run's folder: drafts and, beside its result, checkpoints."""
     checkpoints = folder / CHECKPOINTS
-    left = [draft for name in (RESULT, CONFIG) for draft in folder.glob(f".{name}.*")] + list(checkpoints.glob(".*.ckpt"))
+    left = [draft for name in (RESULT, CONFIG, SITTINGS) for draft in folder.glob(f".{name}.*")]
+    left += [draft for name in (JOB, FAILURE, TICKET) for draft in folder.glob(f".{name}.*") if _is_old(draft)]
+    left += checkpoints.glob(".*.ckpt")
     if (folder / RESULT).exists():
         left += [checkpoints / LAST, checkpoints / PREVIOUS]
     for path in left:
         path.unlink(missing_ok=True)
+
+
+def _is_old(draft: Path) -> bool:
+    """Whether nobody can be writing it any more: whoever starts a run writes into its folder too."""
+    try:
+        return time.time() - draft.stat().st_mtime > OLD
+    except FileNotFoundError:
+        return False
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

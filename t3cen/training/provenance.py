@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from t3cen.experiments import code
+from t3cen.experiments import code, plain_json
 from t3cen.project import IS_INSTALLED, PROJECT
 
 if TYPE_CHECKING:
@@ -39,16 +38,26 @@ def check_copy(folder: Path) -> dict[str, Any]:
     """What a copy of the code is a copy of.
 
     Raises:
-        ValueError: a file of it is not what it was when it was copied.
+        ValueError: a file of it is not what it was when it was copied, or there is another one.
     """
-    version: dict[str, Any] = json.loads((folder / VERSION).read_text())
-    for name, digest in version.pop("files", {}).items():
+    try:
+        version: dict[str, Any] = plain_json.read(folder / VERSION)
+        files: dict[str, str] = version.pop("files")
+    except (plain_json.BadFile, AttributeError, KeyError, TypeError):
+        raise ValueError(_changed(folder / VERSION, folder)) from None
+    for name, digest in files.items():
         path = folder / name
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-            raise ValueError(
-                f"{path} was changed since the code was copied for queued jobs; delete {folder} and start them again"
-            )
+            raise ValueError(_changed(path, folder))
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and "__pycache__" not in path.parts and name not in (VERSION, *files):
+            raise ValueError(_changed(path, folder))
     return version
+
+
+def _changed(path: Path, folder: Path) -> str:
+    return f"{path} was changed since the code was copied for queued jobs; delete {folder} and start them again"
 
 
 def version_on_disk() -> dict[str, Any]:

@@ -196,6 +196,11 @@ def _train_and_test(config: Mapping[str, Any], folder: Path, copy: Mirror | None
         loggers=[*file_loggers(folder, config), *([copy] if copy is not None else [])],
         deterministic=config["deterministic"],
     )
+    if monitor and not trainer.limit_val_batches:
+        raise ValueError(
+            f"selection={config['selection']} needs validation, which trainer.limit_val_batches={trainer.limit_val_batches} "
+            "leaves out; set selection=last, or leave it out"
+        )
     keep_held(data.start_method)
     resume = resume_point(directory, identity)
     if resume:

@@ -6,13 +6,14 @@ loader processes and libraries never hear of it; a thread waits for them. Whoeve
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import active_children, get_context, resource_tracker
 
 INTERRUPTED = 75
 """Exit status of a run that is unfinished, not failed, and goes on when started again (EX_TEMPFAIL)."""
@@ -45,7 +46,15 @@ def heed() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, ASKS)
     for number in ASKS:
         signal.signal(number, lambda number, frame: note(number))  # for where a library unblocks them all the same
+    atexit.register(_end_loaders)  # runs before multiprocessing's own, which would wait for them
     threading.Thread(target=_listen, name=_LISTENER, daemon=True).start()
+
+
+def _end_loaders() -> None:
+    """Kill loader processes that are left when this one ends, by an error say: the SIGTERM they are sent never reaches them."""
+    for child in active_children():
+        if child.daemon:
+            child.kill()
 
 
 def _listen() -> None:

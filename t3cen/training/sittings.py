@@ -11,9 +11,8 @@ from typing import Any
 from t3cen.experiments.code import changed
 from t3cen.experiments.identity import data_hash, data_identity
 from t3cen.training.files import read_json, write_json
-from t3cen.training.outcome import changes
+from t3cen.training.outcome import SITTINGS, changes
 
-SITTINGS = "sittings.json"
 _KEPT = ("commit", "dirty", "code_hash")
 
 

@@ -61,7 +61,7 @@ def make_trainer(
         "callbacks": [Bar(), *callbacks],
         "plugins": _environment(settings),
         "enable_progress_bar": False,  # Lightning's, one for each epoch
-        "enable_checkpointing": False,
+        "enable_checkpointing": True,  # by `Checkpoints`
         "enable_model_summary": False,
         "num_sanity_val_steps": 0,
         "use_distributed_sampler": False,

@@ -214,6 +214,17 @@ def test_missing_folder_stops_the_training(tmp_path):
         items(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "content", ["", '{"variants": ', "[]", "{}", '{"variants": [], "count": "5", "fingerprints": {}}',
+                '{"variants": [], "count": 5, "fingerprints": {"x": "0"}}'],
+)  # fmt: skip
+def test_a_damaged_manifest_is_named(content, root):
+    path = folder_of("digits", root) / "manifest.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"digits/manifest.json is damaged: .*Delete the folder"):
+        items(root)
+
+
 def test_missing_picture(root):
     picture_path(folder_of("digits", root), "activations", 5).unlink()
     with pytest.raises(DataError, match=r"activations holds 4 pictures, 5 expected .* 1 of the 5 training pictures.*000005.png"):

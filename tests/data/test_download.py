@@ -1,7 +1,11 @@
 """Downloads against a server of our own: resumed, verified, and whole or absent."""
 
+import errno
 import hashlib
 import http.server
+import multiprocessing
+import os
+import signal
 import tarfile
 import threading
 import zipfile
@@ -9,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from t3cen.data.download import Remote, extract, fetch, whole_folder
+from t3cen.data.download import Remote, extract, fetch, gunzip, whole_folder
 from t3cen.data.errors import DataError
 
 CONTENT = bytes(range(256)) * 400
@@ -147,6 +151,29 @@ def test_a_folder_is_whole_or_absent(tmp_path):
     assert (tmp_path / "set" / "SHA256SUMS").read_text() == f"{hashlib.sha256(b'a').hexdigest()}  a\n"
     with pytest.raises(DataError, match="exists already"):
         whole_folder(tmp_path / "set", half)
+
+
+def test_what_a_killed_process_left_of_a_folder_is_removed(tmp_path):
+    def dies(folder):
+        (folder / "a").write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    child = multiprocessing.get_context("fork").Process(target=whole_folder, args=(tmp_path / "set", dies))
+    child.start()
+    child.join()
+    assert [path.name for path in tmp_path.glob("*.part")] == ["set.part"]
+    whole_folder(tmp_path / "set", lambda folder: (folder / "b").write_text("b"))
+    assert [path.name for path in tmp_path.iterdir()] == ["set"]
+    assert {path.name for path in (tmp_path / "set").iterdir()} == {"b", "SHA256SUMS"}
+
+
+def test_an_archive_that_cannot_be_opened_is_not_to_be_deleted(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr("gzip.open", refuse)
+    with pytest.raises(DataError, match=r"a.gz cannot be read \(Permission denied\). Nothing has to be deleted"):
+        gunzip(tmp_path / "a.gz", tmp_path / "a")
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Pictures of every mode, listed files, and files nobody asked for."""
 
 import contextlib
+import errno
 import io
 import os
 
@@ -9,8 +10,10 @@ import pytest
 from PIL import Image
 
 from t3cen.analysis.images import image_files, read_image
+from t3cen.augment import deepaugment
 from t3cen.data.errors import DataError, MissingData
 from t3cen.data.files import FileSource, decode, rgb, visible
+from t3cen.data.photographs import read_picture
 
 GREY = (np.arange(16, dtype=np.uint16) * 4369).reshape(4, 4)
 """0, 4369 ... 65535: 0, 17 ... 255 of 255."""
@@ -131,11 +134,25 @@ class TestFileSource:
             FileSource("set", paths[:2], [0, 0.5])
 
 
+@pytest.mark.parametrize("read", [read_image, read_picture, deepaugment.read_picture])
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EMFILE, errno.EIO])
+def test_a_file_that_the_system_keeps_back_is_not_to_be_deleted(read, number, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("PIL.Image.open", refuse)
+    with pytest.raises((ValueError, DataError), match=os.strerror(number)) as told:
+        read(tmp_path / "a" / "a.png")
+    assert not any(word in str(told.value).lower() for word in ("remove", "replace", "delete it"))
+
+
 def test_what_macos_leaves_is_not_seen(tmp_path):
     Image.new("RGB", (2, 2)).save(tmp_path / "a.png")
     (tmp_path / "._a.png").write_bytes(b"no picture")
     (tmp_path / ".thumbnails").mkdir()
     (tmp_path / ".thumbnails" / "a.png").write_bytes(b"no picture")
     (tmp_path / ".DS_Store").write_bytes(b"Bud1")
+    (tmp_path / "__MACOSX" / "a").mkdir(parents=True)  # beside what an archive of macOS holds
+    (tmp_path / "__MACOSX" / "a" / "._a.png").write_bytes(b"no picture")
     assert list(visible(tmp_path)) == [tmp_path / "a.png"]
     assert image_files(tmp_path) == [tmp_path / "a.png"]

@@ -128,7 +128,7 @@ EMPTY, LONELY, FEW = {"red": 3, "blue": 3}, {"red": 3}, {"red": 3, "blue": 2}
         ({}, lambda root: save(root / "one.png"), "holds no class folders"),
         ({}, lambda root: None, "no folder .*images; data.root=PATH"),
         (EMPTY, lambda root: fill(root / "train", EMPTY), "has a folder 'train' but no 'test'"),
-        (EMPTY, lambda root: (root / "red" / "02.png").write_bytes(b"no"), r"red/02.png cannot be read as an image .*remove it"),
+        (EMPTY, lambda root: (root / "red" / "02.png").write_bytes(b"no"), r"red/02.png cannot be read as an image .*Remove it"),
     ],
 )
 def test_refusals(tmp_path, counts, change, told):

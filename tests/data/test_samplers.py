@@ -86,3 +86,11 @@ def test_a_finished_epoch_resumes_at_the_next():
     loader = TrainLoader(Echo(), EpochOrder(10, 4, seed=0))
     list(loader)
     assert loader.state_dict() == {"epoch": 1, "batch": 0}
+
+
+def test_an_epoch_that_is_cut_off_resumes_at_the_next():
+    loader = TrainLoader(Echo(), EpochOrder(10, 4, seed=0))
+    batches = iter(loader)
+    next(batches), next(batches)
+    assert loader.state_dict(length=3) == {"epoch": 0, "batch": 2}
+    assert loader.state_dict(length=2) == {"epoch": 1, "batch": 0}

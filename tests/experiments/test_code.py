@@ -11,7 +11,7 @@ import pytest
 
 from t3cen.data import MNIST
 from t3cen.experiments import all_runs
-from t3cen.experiments.code import BESIDE, BY_NAME, PACKAGE, changed, choices, fingerprint, parts, todays
+from t3cen.experiments.code import BESIDE, BY_NAME, PACKAGE, changed, choices, fingerprint, own_parts, parts, todays
 from t3cen.experiments.composition import compose
 from t3cen.experiments.record import read
 from t3cen.models.z2cnn import Z2CNN
@@ -99,6 +99,39 @@ def test_new_files_and_other_readers_do_not_count(package):
         for path in (package / folder).glob("*.py"):
             path.write_text(path.read_text() + "\nMORE = 1\n")
     assert changes(package) == []
+
+
+@pytest.mark.parametrize(
+    ("loss", "edited", "counts"),
+    [
+        ("my_loss.loss", "my_loss.py", ["my_loss.py"]),
+        ("my_losses.focal.loss", "my_losses/focal.py", ["my_losses/focal.py"]),
+        ("my_losses.focal.loss", "my_losses/deep/helper.py", ["my_losses/deep/helper.py"]),
+        ("my_losses.focal.loss", "my_loss.py", []),
+    ],
+)
+def test_a_persons_own_modules_count(loss, edited, counts, tmp_path, monkeypatch):
+    for name in ("my_loss.py", "my_losses/__init__.py", "my_losses/focal.py", "my_losses/deep/helper.py", "my_losses/._focal.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("SCALE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    config = {**CONFIG, "loss": {"_target_": loss, "_partial_": True}}
+    before, today = parts(config), todays(config)
+    assert today == fingerprint(before) != fingerprint(parts(CONFIG))
+    (tmp_path / edited).write_text("SCALE = 2\n")
+    assert changed(before, parts(config)) == counts
+    assert (todays(config) == today) is not bool(counts)
+
+
+@pytest.mark.parametrize("target", ["torch.nn.functional.cross_entropy", "os.system", "sys.exit", "no_such_module.loss", "1.2"])
+def test_libraries_are_no_modules_of_ones_own(target):
+    assert own_parts({"loss": {"_target_": target}}) == {}
+
+
+def test_what_macos_leaves_beside_modules_does_not_count(package):
+    for name in ("models/._resnet.py", "ops/cpu/csrc/._conv.c", "._loss.py"):
+        (package / name).write_bytes(b"\x00\x05\x16\x07\xb0")
+    assert not changes(package)
 
 
 def test_what_only_other_runs_use_does_not_count(package):

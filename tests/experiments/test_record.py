@@ -92,6 +92,19 @@ def test_what_cannot_be_trusted_is_refused(result_file, changes, reason):
         read(path)
 
 
+@pytest.mark.parametrize(("limit", "whole"), [(1, False), (0.5, False), (1.0, True), (None, True)])
+def test_sizes_of_sets_that_were_cut_off_are_not_counted(limit, whole, result_file):
+    """One batch is written 1, all of them 1.0."""
+    trainer = {"max_steps": -1, "max_epochs": 5, "limit_test_batches": limit}
+    sizes = {"source": "files", "sizes": {"test/in": 999}}
+    path = result_file("mnist_h4", 1999, {"in": 900}, settings={"trainer": trainer}, data_provenance=sizes)
+    if whole:
+        with pytest.raises(BadRecord, match="'in' counts 1000 pictures"):
+            read(path)
+    else:
+        assert read(path).tests["in"]["total"] == 1000
+
+
 def test_half_a_file_is_refused(result_file):
     path = result_file("mnist_h4", 1999, {"in": 900})
     path.write_text(path.read_text()[:-40])

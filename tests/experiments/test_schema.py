@@ -3,7 +3,7 @@
 import pytest
 from omegaconf import OmegaConf
 
-from t3cen.experiments.schema import TABLE_DIR, get_table, parse
+from t3cen.experiments.schema import TABLE_DIR, get_table, parse, tables
 
 TABLE = """
 title: A table
@@ -53,6 +53,12 @@ def test_a_wrong_table_file_is_refused_with_its_name_and_the_mistake(old, new, m
 def test_a_number_is_a_number_however_it_is_spelled(spelled):
     table = parse("a", TABLE.replace("model: plain", f"model: plain, set: {{optimizer.lr: {spelled}, a: [{spelled}, 3e]}}", 1))
     assert table.sections[0].rows[0].set == {"optimizer.lr": 0.003, "a": [0.003, "3e"]}
+
+
+def test_what_macos_leaves_is_no_table(tmp_path):
+    (tmp_path / "kutomadata.yaml").write_text((TABLE_DIR / "kutomadata.yaml").read_text())
+    (tmp_path / "._kutomadata.yaml").write_bytes(b"\x00\x05\x16\x07\xb0")
+    assert list(tables(tmp_path)) == ["kutomadata"]
 
 
 def test_an_unknown_table_names_the_nearest():

@@ -12,6 +12,7 @@ from t3cen.results import load
 from t3cen.results.logs import rows, steps_done
 from t3cen.results.records import printable
 from t3cen.tables import curves
+from t3cen.training.closing import summary
 from t3cen.training.cluster import _ticket
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -82,6 +83,24 @@ def test_tables_report_and_status_name_it_and_go_on(kind, result_file, tmp_path,
     page = (tmp_path / "report.html").read_text()
     assert "odd/result.json: " in page
     assert "paper/kutomadata_h4/seed2001/result.json: " in page
+
+
+@pytest.mark.parametrize("nothing", [False, True])
+def test_a_record_without_what_it_may_lack_is_printed(nothing, result_file, tmp_path, capsys):
+    for seed in (1999, 2000):
+        path = result_file("kutomadata_h4", seed, {"test": 700})
+        content = json.loads(path.read_text())
+        for key in ("parameters", "macs", "wall_seconds", "step_seconds", "device", "commit", "dirty", "overrides", "finished"):
+            del content[key]
+            content |= {key: None} if nothing else {}
+        path.write_text(json.dumps(content))
+        assert "trained in 0:00:00" in summary(read(path))
+    assert tables.main(["kutomadata", "--outputs", str(tmp_path)]) == 0
+    assert "30.00 (0.00)" in capsys.readouterr().out
+    assert status.main(["kutomadata", "--outputs", str(tmp_path)]) == 0
+    assert report.main(["--outputs", str(tmp_path)]) == 0
+    assert "2 results" in capsys.readouterr().out
+    assert "30.00" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

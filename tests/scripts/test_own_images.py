@@ -153,7 +153,7 @@ def test_the_worked_example(example, tmp_path):
     found = json.loads((tmp_path / "found.json").read_text())
     rows = found["fine_tuned"]["rows"]
     assert [row["seed"] for row in rows] == [None, None, 0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert all(row["seconds"] >= 0.5 and row["images"] >= 32 for row in rows[2:])
+    assert all(row["seconds"] >= 0.5 and row["images"] >= 4 * 6 for row in rows[2:])  # one batch, of all images, may take so long
     # The twin's answers do not change by quarters of a turn; that is 90 degrees, of which the report has all.
     report = json.loads((tmp_path / "your_images.json").read_text())["numbers"]
     hues = dict(map(tuple, next(report[name] for name in report if "twin" in name)["scores"]["hue"]))

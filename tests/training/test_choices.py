@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from runs import job, run_here, train
+from runs import assert_equal, job, result, run_here, train
 
 from t3cen.experiments.composition import compose_with
 from t3cen.experiments.record import read
@@ -14,6 +14,7 @@ from t3cen.extras import MissingExtra
 from t3cen.training.checks import check
 from t3cen.training.loggers import file_loggers
 from t3cen.training.schedule import schedule
+from t3cen.training.signals import Stopped
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,21 @@ def test_what_stopped_early_stays_stopped(tmp_path):
             run_here(made)
     run_here(made)
     assert json.loads((tmp_path / "result.json").read_text())["epochs"] == 3
+
+
+@pytest.mark.parametrize("settings", [{}, {"val_check_interval": 2}], ids=["at the end of an epoch", "within one"])
+def test_what_stopped_early_and_was_asked_to_stop_is_only_tested(settings, tmp_path):
+    def made(folder):
+        whole = stopping(folder)
+        whole.config["trainer"].update(settings)
+        return whole
+
+    run_here(made(tmp_path / "whole"))
+    steps = read(tmp_path / "whole" / "result.json").content["steps"]
+    with pytest.raises(Stopped):
+        run_here(made(tmp_path / "stopped"), f"{steps}:SIGTERM")  # in its last batch
+    run_here(made(tmp_path / "stopped"))
+    assert_equal(result(tmp_path / "stopped"), result(tmp_path / "whole"))
 
 
 def test_the_other_loggers_are_asked_for(tmp_path, monkeypatch):

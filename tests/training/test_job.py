@@ -139,11 +139,16 @@ def test_what_killed_processes_left_is_removed(tmp_path):
     made = job(tmp_path, max_epochs=1)
     (tmp_path / "checkpoints").mkdir(parents=True)
     left = [
-        tmp_path / name for name in (".result.json.x1", ".config.json.x2", "checkpoints/.last.ckpt", "checkpoints/previous.ckpt")
-    ]
-    for path in left:
+        tmp_path / name for name in (".result.json.x1", ".config.json.x2", ".sittings.json.x3", "checkpoints/.last.ckpt",
+                                     "checkpoints/previous.ckpt", ".job.json.x4", ".failure.json.x5", ".cluster.json.x6")
+    ]  # fmt: skip
+    written = tmp_path / ".job.json.x7"  # by another process that starts the run too, at this moment
+    for path in [*left, written]:
         path.write_text("half")
+    for path in left[-3:]:
+        os.utime(path, (0, 0))
     assert here(made) == 0
+    assert written.exists()
     assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == {"final.ckpt"}
     assert not [path for path in left if path.exists()]
 
@@ -173,6 +178,12 @@ def test_what_cannot_be_imported_is_a_failure(tmp_path, monkeypatch):
         ),
         ("trainer", "logger", False, "trainer.logger is set by the project itself; leave it out"),
         ("trainer", "val_check_interval", "00:00:01:00", "trainer.val_check_interval='00:00:01:00' is a time"),
+        (
+            "trainer",
+            "limit_val_batches",
+            0,
+            "selection=validation needs validation",
+        ),
     ],
 )
 def test_a_bad_setting_is_told_in_one_line(section, key, value, words, tmp_path, caplog):

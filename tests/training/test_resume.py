@@ -76,6 +76,32 @@ def test_gradients_summed_over_batches_are_not_lost(orders, tmp_path):
     assert_equal(result(tmp_path / "stopped"), result(tmp_path / "whole"))
 
 
+@pytest.mark.parametrize("length", [{"max_epochs": 4}, {"max_epochs": None, "max_steps": 4}], ids=["epochs", "steps"])
+@pytest.mark.parametrize(
+    ("images", "settings"),
+    [
+        (4, {}),
+        (10, {"accumulate_grad_batches": 4}),
+        (10, {"limit_train_batches": 1, "log_every_n_steps": 1}),
+        (10, {"limit_train_batches": 2, "accumulate_grad_batches": 2, "log_every_n_steps": 1}),
+    ],
+    ids=["batch", "step", "batch of three", "step of two batches of three"],
+)
+def test_epochs_of_one_batch_or_one_step_are_stopped_in_and_gone_on_with(images, settings, length, tmp_path):
+    def made(folder):
+        whole = job(folder, **{"steps": 100, **settings, **length})
+        whole.config["data"]["train_size"] = images
+        return whole
+
+    run_here(made(tmp_path / "whole"))
+    for step in (1, 2):  # of its batches the first one, when it was started and when it was gone on with
+        with pytest.raises(Stopped):
+            run_here(made(tmp_path / "stopped"), "1:SIGTERM")
+        assert torch.load(tmp_path / "stopped" / "checkpoints" / "last.ckpt", weights_only=True)["global_step"] == step
+    run_here(made(tmp_path / "stopped"))
+    assert_equal(result(tmp_path / "stopped"), result(tmp_path / "whole"))
+
+
 @pytest.mark.parametrize(
     ("settings", "at"),
     [

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 from runs import PROJECT, environment, forget
@@ -42,6 +43,15 @@ if __name__ == "__main__":
 """
 
 
+RAISES = """
+import multiprocessing, time
+from t3cen.training import signals
+signals.heed()
+multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,), daemon=True).start()
+raise ValueError("broken off")
+"""
+
+
 def started(code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -69,6 +79,17 @@ def test_without_holding_it_the_signal_kills():
     with started(HEEDS) as child:
         child.send_signal(signal.SIGUSR2)
         assert child.wait(25) == -signal.SIGUSR2
+
+
+def test_a_process_that_raises_does_not_wait_for_its_loaders():
+    with started(RAISES) as child:
+        try:
+            _, told = child.communicate(timeout=25)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+        assert "broken off" in told
+        assert child.returncode == 1
 
 
 @pytest.mark.parametrize("number", signals.ASKS)

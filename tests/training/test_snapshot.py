@@ -52,11 +52,25 @@ def test_it_knows_the_commit_and_is_made_once_for_the_same_code(project, tmp_pat
     assert json.loads((second / "code_version.json").read_text())["changed"] == ["t3cen/new.py"]
 
 
-@pytest.mark.parametrize("change", [lambda path: path.write_text("VALUE = 3\n"), lambda path: path.unlink()])
-def test_a_copy_that_was_changed_is_not_used(change, project, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t3cen/__init__.py", "VALUE = 3\n"),
+        ("t3cen/__init__.py", None),
+        ("t3cen/more.py", "VALUE = 3\n"),
+        ("conf/more.yaml", ""),
+        ("code_version.json", '{"commit": '),
+        ("code_version.json", "[]"),
+        ("code_version.json", '{"commit": "1"}'),
+    ],
+)
+def test_a_copy_that_was_changed_is_not_used(name, content, project, tmp_path, monkeypatch):
     code = snapshot.snapshot(tmp_path / "outputs")
-    change(code / "t3cen" / "__init__.py")
-    with pytest.raises(ValueError, match=r"t3cen/__init__.py was changed since the code was copied.*delete .*start them again"):
+    (code / "t3cen" / "__pycache__").mkdir()
+    (code / "t3cen" / "__pycache__" / "x.pyc").write_bytes(b"")  # which running it makes
+    assert snapshot.snapshot(tmp_path / "outputs") == code
+    (code / name).unlink() if content is None else (code / name).write_text(content)
+    with pytest.raises(ValueError, match=rf"{name} was changed since the code was copied.*delete .*start them again"):
         snapshot.snapshot(tmp_path / "outputs")
     monkeypatch.setattr(provenance, "PROJECT", code)
     with pytest.raises(ValueError, match="was changed since the code was copied"):
