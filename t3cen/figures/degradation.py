@@ -53,7 +53,8 @@ def draw(
     circle = {"markersize": 16, "markerfacecolor": "none", "color": RED, "markeredgewidth": 2, "label": "highest"}
     handles += left.plot(highest, means[highest], "o", **circle)
     if published:
-        handles += left.plot(list(published), list(published.values()), "D", color=BLACK, label="printed in the paper")
+        paper = {"color": BLACK, "markerfacecolor": "white", "zorder": 4, "label": "printed in the paper"}
+        handles += left.plot(list(published), list(published.values()), "D", **paper)
     left.set_xlabel("order of the hue group")
     left.set_ylabel("accuracy on unseen hues (%)")
     left.set_ylim(top=100)

@@ -107,7 +107,7 @@ def _figure(numbers: Mapping[str, Any], groups: Sequence[str]) -> Figure:
         spots = [(place - 0.46, published[group]) for place, group in enumerate(groups) if group in published]
         if spots:
             label_of_paper = "paper: T³CEN on an NVIDIA L40, likely 96 × 96, batch 16"
-            axes.plot(*zip(*spots, strict=True), "D", color=BLACK, label=label_of_paper, zorder=5)
+            axes.plot(*zip(*spots, strict=True), "D", color=BLACK, markerfacecolor="white", label=label_of_paper, zorder=5)
         axes.set_yscale("log")
         axes.set_ylabel(label)
         axes.margins(y=0.15)
