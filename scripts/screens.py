@@ -128,6 +128,12 @@ def on_page(text: str) -> dict[str, str]:
     return {match[2]: "\n".join(line[4:] for line in match[3].rstrip().splitlines()) for match in MARK.finditer(text)}
 
 
+def with_screen(text: str, name: str, screen: str) -> str:
+    """The text of a page with one of its screens made anew."""
+    block = "".join(f"    {line}".rstrip() + "\n" for line in screen.splitlines())
+    return MARK.sub(lambda match: match[1] + block if match[2] == name else match[0], text)
+
+
 def made(name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         return SCREENS[name](Path(folder))
@@ -138,19 +144,14 @@ def main(arguments: list[str]) -> int:
     shown = on_page(text)
     if set(shown) != set(SCREENS):
         sys.exit(f"{PAGE.name} has the screens {', '.join(shown)}; this script makes {', '.join(SCREENS)}")
-    now = {name: made(name) for name in SCREENS if name in arguments or set(SCREENS).isdisjoint(arguments)}
+    wanted = [name for name in SCREENS if name in arguments or set(SCREENS).isdisjoint(arguments)]
     if "--check" in arguments:
-        other = [name for name in now if not alike(shown[name], now[name])]
+        other = [name for name in wanted if not alike(shown[name], made(name))]
         print(f"of another form than on the page: {', '.join(other)}" if other else "the page shows what is seen")
         return 1 if other else 0
-
-    def indented(match: re.Match[str]) -> str:
-        if match[2] not in now:
-            return match[0]
-        lines = (f"    {line}".rstrip() for line in now[match[2]].splitlines())
-        return match[1] + "\n".join(lines) + "\n"
-
-    PAGE.write_text(MARK.sub(indented, PAGE.read_text(encoding="utf-8")), encoding="utf-8")  # it took minutes
+    for name in wanted:  # each is written at once: it may have taken minutes
+        screen = made(name)
+        PAGE.write_text(with_screen(PAGE.read_text(encoding="utf-8"), name, screen), encoding="utf-8")
     return 0
 
 

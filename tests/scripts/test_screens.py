@@ -41,3 +41,11 @@ def test_a_screen_is_what_is_seen(name, on_page):
 )
 def test_words_count_and_numbers_do_not(page, now, same):
     assert screens.alike(page, now) is same
+
+
+def test_a_screen_is_written_as_it_is_read():
+    page = "before\n\n<!-- screen: one -->\n    old\n    screen\n\n<!-- screen: two -->\n    other\n\nafter\n"
+    written = screens.with_screen(page, "one", "new\n\n  line   \\1")
+    assert screens.on_page(written) == {"one": "new\n\n  line   \\1", "two": "other"}
+    assert written.startswith("before\n\n<!-- screen: one -->\n    new\n")
+    assert written.endswith("    other\n\nafter\n")
