@@ -78,6 +78,11 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     return Judged(claim, verdict, told, tuple(dict.fromkeys(_commands(claim, bool(ours)))))
 
 
+def count(judged: list[Judged]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    return {verdict: sum(one.verdict == verdict for one in judged) for verdict in VERDICTS}
+
+
 def _shown(found: list[Found]) -> str:
     ordered = sorted(found, key=lambda one: bool(one.holds))
     count = "" if len(found) == 1 else f"{sum(bool(one.holds) for one in found)} of {len(found)} as claimed; "
@@ -95,7 +100,7 @@ def _commands(claim: Claim, ours: bool) -> Iterator[str]:
 
 def render(judged: list[Judged], scale: str) -> str:
     """The page docs/claims.md."""
-    counts = {verdict: sum(one.verdict == verdict for one in judged) for verdict in VERDICTS}
+    counts = count(judged)
     head = [
         "# The paper's claims, one by one",
         "",
