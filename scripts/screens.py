@@ -15,20 +15,24 @@ import sys
 import tempfile
 import termios
 import threading
+import time
 from collections.abc import Callable
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import BinaryIO
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGE = PROJECT / "docs" / "running.md"
 MARK = re.compile(r"(<!-- screen: (\w+) -->\n)((?:    .*\n|\n(?=    ))+)")
 WIDTH = 110
+TERMINAL = re.compile("([\r\n])|(\x1b\\[[0-9]*A)|(\x1b\\[0?K)|\x1b\\[[0-9;?]*[A-Za-z]|([^\x1b])")
+"""Ends of lines, steps upwards, ends that are erased, characters; other controls of a terminal are left out."""
 LINES = 24
 """Of a longer screen the middle is left out."""
 
 RUN = ["experiment=mnist_h4", "scale=laptop", "seed=3", "trainer.max_epochs=2"]
 SIX = ["-m", "experiment=mnist_h4,mnist_z2cnn", "seed=1999,2000,2001", "scale=smoke"]
-FAILING = [*SIX, "data.source=files", "data_root=nowhere"]
+FAILING = [*SIX, "data.source=files", "data_root=/nowhere"]
 MISTAKES = (
     ["experiment=mnist_h4", "lr=0.003"],
     ["experiment=mnist_h4", "seed=abc"],
@@ -38,7 +42,7 @@ MISTAKES = (
 
 
 def on_terminal(command: list[str], folder: Path) -> str:
-    """What a terminal shows at the end of a command; of a line that was drawn again and again, the last drawing."""
+    """What a terminal shows at the end of a command."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (50, WIDTH))
     child = subprocess.Popen(command, cwd=folder, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs)
@@ -51,9 +55,31 @@ def on_terminal(command: list[str], folder: Path) -> str:
             break
     child.wait()
     os.close(ours)
-    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode(errors="replace").replace("\r\n", "\n"))
-    lines = [next((part for part in reversed(line.split("\r")) if part.strip()), "").rstrip() for line in drawn.split("\n")]
-    return "\n".join(line for line in lines if line)
+    return screen_of(seen.decode(errors="replace"))
+
+
+def screen_of(written: str) -> str:
+    """What stands on a terminal in the end, empty lines left out: bars move the cursor back and up, and write over themselves."""
+    lines: list[list[str]] = [[]]
+    row = column = 0
+    for control, upwards, erase, character in TERMINAL.findall(written):
+        if control == "\r":
+            column = 0
+        elif control == "\n":
+            row += 1
+        elif upwards:
+            row = max(0, row - int(upwards[2:-1] or 1))
+        elif erase:
+            del lines[row][column:]
+        elif character:
+            if column == WIDTH:
+                row, column = row + 1, 0
+            lines += [[] for _ in range(row + 1 - len(lines))]
+            lines[row] += " " * (column - len(lines[row]))
+            lines[row][column : column + 1] = character
+            column += 1
+        lines += [[] for _ in range(row + 1 - len(lines))]
+    return "\n".join(line for line in ("".join(line).rstrip() for line in lines) if line)
 
 
 def in_file(command: list[str], folder: Path) -> str:
@@ -89,6 +115,11 @@ def download(folder: Path) -> str:
     class Handler(SimpleHTTPRequestHandler):
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments, directory=str(folder / "served"))  # type: ignore[arg-type]
+
+        def copyfile(self, source: BinaryIO, outputfile: BinaryIO) -> None:  # type: ignore[override]
+            while part := source.read(1 << 20):
+                time.sleep(0.03)
+                outputfile.write(part)
 
         def log_message(self, *_: object) -> None:
             pass
