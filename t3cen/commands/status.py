@@ -149,7 +149,10 @@ def print_sources(clock: Clock) -> None:
             "float32. `fourier` and `direct` are estimates throughout. `t3cen status --measure` on the device replaces `auto`'s."
         )
     elif not clock.devices:
-        console.print("Time a few steps of each network on the device you will use: t3cen status [TABLE] --measure")
+        console.print(
+            "Time a few steps of each network on the device you will use: t3cen status [TABLE] --measure. "
+            "Before that, --plan --device NAME is an estimate for a GPU of docs/gpu.md, such as L40."
+        )
 
 
 def measure(runs: Iterable[Run], scale: str, outputs: Path) -> None:
