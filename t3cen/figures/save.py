@@ -65,4 +65,5 @@ def _shrink(path: Path) -> None:
 
     with Image.open(path) as image:
         size = SMALL["width"], round(image.height * SMALL["width"] / image.width)
-        image.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(SMALL["colors"]).save(path, optimize=True)
+        whole = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    whole.quantize(SMALL["colors"], method=Image.Quantize.FASTOCTREE).save(path, optimize=True)  # others tint black letters
