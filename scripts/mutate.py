@@ -11,6 +11,7 @@ place is missed.
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,7 @@ def run_fast(clone: Path, *arguments: str) -> tuple[int, str]:
 
 
 def first_failure(clone: Path, place: dict[str, str]) -> str | None:
-    """The test that fails once `place` is broken, and passes while it is not."""
+    """The test that fails once `place` is broken, and passes while it is not; the tests that die, where C writes astray."""
     path = clone / place["file"]
     whole = path.read_text()
     path.write_text(whole.replace(place["old"], place["new"]))
@@ -53,6 +54,8 @@ def first_failure(clone: Path, place: dict[str, str]) -> str | None:
     path.write_text(whole)
     if status == PASSED:
         return None
+    if status < 0:
+        return f"{tests}, which dies of {signal.Signals(-status).name}"
     failed = FAILURE.search(printed)
     if status != FAILED or not failed:
         sys.exit(f"{place['file']} with {place['new']!r}: the tests did not run\n{printed[-2000:]}")
