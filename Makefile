@@ -45,7 +45,7 @@ lint: $(READY) ## format the code and say what is left
 	@$(RUN) -m mypy
 
 .PHONY: test-lowest
-test-lowest: $(LOWEST)/.ready ## what depends on other packages, with the lowest versions that pyproject.toml allows (3 GB)
+test-lowest: $(LOWEST)/.ready ## what depends on other packages, with the lowest versions that pyproject.toml allows (downloads 3 GB, takes 8)
 	@$(LOWEST)/bin/python -m pytest -W default $(LOWEST_TESTS)
 
 tables: $(READY) ## our numbers beside the paper's, from outputs/ (SCALE=laptop for those of that scale)

@@ -5,21 +5,21 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
-BOUND = re.compile(r"([\w.-]+)>=([\w.]+)")
+BOUND = re.compile(r"([\w.-]+(?:\[[\w,-]+\])?)>=([\w.]+)(?:,<[\w.]+)?")
 
 
 def lowest(project: dict) -> list[str]:
     """A line `name==version` for every dependency, those of the extras included.
 
     Raises:
-        ValueError: a dependency is bounded in another form than `name>=version`.
+        ValueError: a dependency is bounded in another form than `name>=version` or `name>=version,<other`.
     """
     lines = []
     for line in chain(project["dependencies"], *project["optional-dependencies"].values()):
         if line.startswith(f"{project['name']}["):
             continue
         if not (bound := BOUND.fullmatch(line)):
-            raise ValueError(f"pyproject.toml: {line!r} is not of the form name>=version")
+            raise ValueError(f"pyproject.toml: {line!r} is not of the form name>=version or name>=version,<other")
         lines.append("==".join(bound.groups()))
     return lines
 

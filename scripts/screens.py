@@ -16,21 +16,25 @@ import tempfile
 import termios
 import textwrap
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import BinaryIO
 
 PROJECT = Path(__file__).resolve().parents[1]
 PAGE = PROJECT / "docs" / "running.md"
 MARK = re.compile(r"(<!-- screen: (\w+) -->\n)((?:    .*\n|\n(?=    ))+)")
 WIDTH = 110
+TERMINAL = re.compile("([\r\n])|(\x1b\\[[0-9]*A)|(\x1b\\[0?K)|\x1b\\[[0-9;?]*[A-Za-z]|([^\x1b])")
+"""Ends of lines, steps upwards, ends that are erased, characters; other controls of a terminal are left out."""
 LINES = 40
-"""Of a screen."""
+"""Of a longer screen the middle is left out."""
 
 RUN = ["experiment=mnist_h4", "scale=laptop", "seed=3", "trainer.max_epochs=2"]
 SIX = ["-m", "experiment=mnist_h4,mnist_z2cnn", "seed=1999,2000,2001", "scale=smoke"]
-FAILING = [*SIX, "data.source=files", "data_root=nowhere"]
+FAILING = [*SIX, "data.source=files", "data_root=/nowhere"]
 MISTAKES = (
     ["experiment=mnist_h4", "lr=0.003"],
     ["experiment=mnist_h4", "seed=abc"],
@@ -40,7 +44,7 @@ MISTAKES = (
 
 
 def on_terminal(command: list[str], folder: Path) -> str:
-    """What a terminal shows at the end of a command; of a line that was drawn again and again, the last drawing."""
+    """What a terminal shows at the end of a command."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (50, WIDTH))
     child = subprocess.Popen(command, cwd=folder, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs)
@@ -53,9 +57,31 @@ def on_terminal(command: list[str], folder: Path) -> str:
             break
     child.wait()
     os.close(ours)
-    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode(errors="replace").replace("\r\n", "\n"))
-    lines = [next((part for part in reversed(line.split("\r")) if part.strip()), "").rstrip() for line in drawn.split("\n")]
-    return "\n".join(line for line in lines if line)
+    return screen_of(seen.decode(errors="replace"))
+
+
+def screen_of(written: str) -> str:
+    """What stands on a terminal in the end, empty lines left out: bars move the cursor back and up, and write over themselves."""
+    lines: list[list[str]] = [[]]
+    row = column = 0
+    for control, upwards, erase, character in TERMINAL.findall(written):
+        if control == "\r":
+            column = 0
+        elif control == "\n":
+            row += 1
+        elif upwards:
+            row = max(0, row - int(upwards[2:-1] or 1))
+        elif erase:
+            del lines[row][column:]
+        elif character:
+            if column == WIDTH:
+                row, column = row + 1, 0
+            lines += [[] for _ in range(row + 1 - len(lines))]
+            lines[row] += " " * (column - len(lines[row]))
+            lines[row][column : column + 1] = character
+            column += 1
+        lines += [[] for _ in range(row + 1 - len(lines))]
+    return "\n".join(line for line in ("".join(line).rstrip() for line in lines) if line)
 
 
 def in_file(command: list[str], folder: Path) -> str:
@@ -100,6 +126,11 @@ def download(folder: Path) -> str:
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments, directory=str(folder / "served"))  # type: ignore[arg-type]
 
+        def copyfile(self, source: BinaryIO, outputfile: BinaryIO) -> None:  # type: ignore[override]
+            while part := source.read(1 << 20):
+                time.sleep(0.03)
+                outputfile.write(part)
+
         def log_message(self, *_: object) -> None:
             pass
 
@@ -138,6 +169,12 @@ def on_page(text: str) -> dict[str, str]:
     return {match[2]: "\n".join(line[4:] for line in match[3].rstrip().splitlines()) for match in MARK.finditer(text)}
 
 
+def with_screen(text: str, name: str, screen: str) -> str:
+    """The text of a page with one of its screens made anew."""
+    block = "".join(f"    {line}".rstrip() + "\n" for line in screen.splitlines())
+    return MARK.sub(lambda match: match[1] + block if match[2] == name else match[0], text)
+
+
 def made(name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         return SCREENS[name](Path(folder))
@@ -148,19 +185,14 @@ def main(arguments: list[str]) -> int:
     shown = on_page(text)
     if set(shown) != set(SCREENS):
         sys.exit(f"{PAGE.name} has the screens {', '.join(shown)}; this script makes {', '.join(SCREENS)}")
-    now = {name: made(name) for name in SCREENS if name in arguments or set(SCREENS).isdisjoint(arguments)}
+    wanted = [name for name in SCREENS if name in arguments or set(SCREENS).isdisjoint(arguments)]
     if "--check" in arguments:
-        other = [name for name in now if not alike(shown[name], now[name])]
+        other = [name for name in wanted if not alike(shown[name], made(name))]
         print(f"of another form than on the page: {', '.join(other)}" if other else "the page shows what is seen")
         return 1 if other else 0
-
-    def indented(match: re.Match[str]) -> str:
-        if match[2] not in now:
-            return match[0]
-        lines = (f"    {line}".rstrip() for line in now[match[2]].splitlines())
-        return match[1] + "\n".join(lines) + "\n"
-
-    PAGE.write_text(MARK.sub(indented, PAGE.read_text(encoding="utf-8")), encoding="utf-8")  # it took minutes
+    for name in wanted:  # each is written at once: it may have taken minutes
+        screen = made(name)
+        PAGE.write_text(with_screen(PAGE.read_text(encoding="utf-8"), name, screen), encoding="utf-8")
     return 0
 
 

@@ -15,6 +15,8 @@ from t3cen.extras import require
 from t3cen.nn.inference import for_inference
 from t3cen.ops import DECOMPOSITIONS
 
+OLDEST = "2.14"
+"""PyTorch that exports. Older ones take what holds for the traced image, such as even sides, for a condition on all."""
 LEAST_SIDE = 64
 """Of the image that is traced: a map with one pixel would be taken for one that always has."""
 
@@ -29,7 +31,12 @@ def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedP
     Args:
         network: e.g. from `t3cen.models.build`; it is not modified.
         image_size: height and width of images that the network takes.
+
+    Raises:
+        RuntimeError: PyTorch is older than 2.14.
     """
+    if torch.__version__ < OLDEST:
+        raise RuntimeError(f"exports need PyTorch {OLDEST} or newer, this is {torch.__version__}; pip install 'torch>={OLDEST}'")
     # A batch of one would be taken for a constant.
     sides = [max(side, LEAST_SIDE) for side in image_size]
     channels = getattr(getattr(network, "lifting", None), "channels", 3)
@@ -48,6 +55,7 @@ def export_onnx(network: nn.Module, image_size: tuple[int, int], path: str | Pat
 
     Raises:
         MissingExtra: `onnx` or `onnxscript` is missing; `t3cen[export]` installs them.
+        RuntimeError: PyTorch is older than 2.14.
     """
     require("export")
     program = export_program(network, image_size)

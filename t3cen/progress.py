@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from rich.console import Console
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
@@ -73,3 +74,10 @@ def say(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+
+
+class Terminal(Console):
+    """rich's console, which ends with status 1 where a reader went away; here that is no error."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError

@@ -3,13 +3,14 @@
 import pytest
 import torch
 
-from t3cen import convert
-from t3cen.export import export_onnx, export_program
+from t3cen import convert, export
+from t3cen.export import OLDEST, export_onnx, export_program
 from t3cen.models import build
 from t3cen.models.families import FAMILIES, accepting
 from t3cen.nn import GroupConv2d
 
 slow = pytest.mark.slow
+exports = pytest.mark.skipif(torch.__version__ < OLDEST, reason="this PyTorch is refused")
 TRIVIAL = ("plain", "gray", "gray_world", "white_patch")
 GROUPS = {**{name: [""] for name in TRIVIAL}, "lcer": ["h3", "s3", "l3", "h2s3"], "ceconv": ["h3"]}
 CYCLIC_ORDER_ONE = [("plain", ""), ("gray", ""), ("lcer", "s3"), ("lcer", "l3")]
@@ -62,6 +63,7 @@ def assert_same(logits, net, rgb):
     torch.testing.assert_close(logits / want.abs().max(), want / want.abs().max(), rtol=0, atol=1e-5)
 
 
+@exports
 @pytest.mark.parametrize(("name", "family", "group", "options"), CASES)
 def test_program_matches_at_every_size(name, family, group, options):
     net = network(name, family, group, options)
@@ -73,6 +75,7 @@ def test_program_matches_at_every_size(name, family, group, options):
         assert_same(program.module()(rgb), net, rgb)
 
 
+@exports
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "family", "group", "options"), CASES[:-1])  # a ResNet50 takes most of a minute
 def test_onnxruntime_matches_at_every_size(name, family, group, options, tmp_path):
@@ -88,6 +91,13 @@ def test_onnxruntime_matches_at_every_size(name, family, group, options, tmp_pat
         assert_same(torch.from_numpy(logits), net, rgb)
 
 
+def test_an_older_pytorch_is_refused(monkeypatch):
+    monkeypatch.setattr(export, "OLDEST", "99.1")
+    with pytest.raises(RuntimeError, match=r"exports need PyTorch 99.1 or newer, this is .*; pip install 'torch>=99.1'"):
+        export_program(network("z2cnn", "plain", "", {"width": 2}), (28, 28))
+
+
+@exports
 def test_images_out_of_range_are_refused_by_the_program():
     program = export_program(network("z2cnn", "plain", "", {"width": 2}), (28, 28)).module()
     with pytest.raises(RuntimeError, match=r"RGB values must lie in \[0, 1\]"):
@@ -116,6 +126,7 @@ class TwoMaps(torch.nn.Module):
         return {"out": self.out(torch.relu(self.up(maps))), "aux": self.aux(maps)}
 
 
+@exports
 @pytest.mark.slow
 def test_a_dictionary_keeps_its_names(tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")

@@ -1,8 +1,11 @@
 """Where the project lies, and the doors to its commands."""
 
+import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -128,3 +131,17 @@ def test_what_make_runs_is_there():
     named = re.findall(r"(?<![\w/.])(?:tests|scripts)/[\w/.]+", (ROOT / "Makefile").read_text())
     assert len(named) > 20
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_lowest_versions_are_those_of_every_dependency():
+    path = ROOT / "scripts" / "lowest_versions.py"
+    spec = importlib.util.spec_from_file_location("lowest_versions", path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    lists = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = script.lowest(lists)
+    assert {"numpy==1.26", "mkdocs==1.6", "mkdocstrings[python]==1.0"} <= set(lines)
+    declared = [*lists["dependencies"], *chain(*lists["optional-dependencies"].values())]
+    assert len(lines) == len([line for line in declared if not line.startswith("t3cen[")])
+    with pytest.raises(ValueError, match="'torch<3' is not of the form"):
+        script.lowest({"name": "t3cen", "dependencies": ["torch<3"], "optional-dependencies": {}})

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from t3cen.commands import enter, parser_of
@@ -18,6 +17,7 @@ from t3cen.data import MNIST
 from t3cen.experiments.record import Record, read
 from t3cen.figures import style
 from t3cen.figures.save import save
+from t3cen.progress import Terminal
 from t3cen.project import command
 from t3cen.training.job import environment
 
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     if status:
         return status
     records = {name: [read(OUTPUTS / "laptop" / name / f"seed{seed}" / "result.json") for seed in SEEDS] for name in NETWORKS}
-    console = Console()
+    console = Terminal()
     console.print(table(records))
     console.print(f"results: {OUTPUTS}/laptop/{{{runs}}}/seed*/result.json", highlight=False, soft_wrap=True)
     console.print(f"digits:  {picture(OUTPUTS / 'figures')}", highlight=False, soft_wrap=True)

@@ -27,6 +27,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--accelerator", default="auto", help="auto (default), cpu or gpu")
     parser.add_argument("--to", type=Path, metavar="FILE", help="write the numbers as JSON too")
     options = parser.parse_args(arguments)
+    if not options.run.exists():
+        sys.stderr.write(
+            f"t3cen eval: there is no {options.run}; give the folder of a finished run, or a file of its checkpoints/\n"
+        )
+        return 1
+    if options.to:
+        options.to.parent.mkdir(parents=True, exist_ok=True)  # before minutes of testing
     from t3cen.training.evaluate import evaluate  # here: --help needs no torch
 
     try:

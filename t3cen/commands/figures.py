@@ -4,6 +4,7 @@
     t3cen figures coverage entropy_density    two of them
     t3cen figures all                         every one
     t3cen figures coverage figure.order=6     with another setting (conf/figure/coverage.yaml)
+    t3cen figures coverage small=true         a PNG of 1,200 pixels and 96 colours, without a PDF
 
 PNG, PDF and JSON (command, configuration, numbers) go to outputs/figures. The numbers of one figure are printed too.
 """
@@ -75,7 +76,7 @@ def _made(name: str, overrides: Sequence[str], *, alone: bool) -> str:
         with Progress.external_write_mode():
             print(f"{name}: {type(cause).__name__}: {cause}", file=sys.stderr)
         return ""
-    line = f"{name}: {paths['png']} and .pdf, .json\n"
+    line = f"{name}: {paths['png']} and {', '.join(f'.{suffix}' for suffix in paths if suffix != 'png')}\n"
     return line + (f"{json.dumps(numbers, indent=1)}\n" if alone else "")
 
 

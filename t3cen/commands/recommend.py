@@ -21,12 +21,13 @@ from rich.table import Table
 from t3cen.analysis.recommendation import Recommendation
 from t3cen.commands import enter, parser_of
 from t3cen.data.errors import DataError
+from t3cen.progress import Terminal
 from t3cen.project import command
 
 
 def main(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
-    console = Console()
+    console = Terminal()
     try:
         found = _look(options)
     except (ValueError, FileNotFoundError, DataError) as error:

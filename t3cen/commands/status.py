@@ -22,13 +22,14 @@ from rich.table import Table as RichTable
 from t3cen.commands import enter, parser_of
 from t3cen.experiments import Run, all_runs, run_of, runs_of, trained_tables
 from t3cen.experiments.schema import Table, get_table
+from t3cen.progress import Terminal
 from t3cen.results.plan import STEP_TIMES, Clock, step_times
 from t3cen.results.records import Results, load, printable
 from t3cen.results.states import State, state_of
 from t3cen.training.files import write_json
 
 COLORS = {"done": "green", "running": "cyan", "stale": "yellow", "failed": "red", "unfinished": "yellow", "missing": "dim"}
-console = Console(width=None if sys.stdout.isatty() else 140)
+console = Terminal(width=None if sys.stdout.isatty() else 140)
 States = dict[tuple[str, int], State]
 
 
@@ -148,7 +149,10 @@ def print_sources(clock: Clock) -> None:
             "float32. `fourier` and `direct` are estimates throughout. `t3cen status --measure` on the device replaces `auto`'s."
         )
     elif not clock.devices:
-        console.print("Time a few steps of each network on the device you will use: t3cen status [TABLE] --measure")
+        console.print(
+            "Time a few steps of each network on the device you will use: t3cen status [TABLE] --measure. "
+            "Before that, --plan --device NAME is an estimate for a GPU of docs/gpu.md, such as L40."
+        )
 
 
 def measure(runs: Iterable[Run], scale: str, outputs: Path) -> None:

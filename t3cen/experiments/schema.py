@@ -6,7 +6,7 @@ A row is a network, a column a data set and one of its test sets. `docs/results.
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -98,18 +98,32 @@ class Table:
 
 def _build(cls: type[_T], entry: Any, where: str, **given: Any) -> _T:
     """`cls(**entry)`, with an error that says which key of which file is wrong."""
-    if not isinstance(entry, Mapping):
-        raise ValueError(f"{where}: a mapping expected, got {entry!r}")
+    entry = _mapping(entry, where)
     if "set" in entry:
         entry = {**entry, "set": _number(entry["set"])}
     known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
     for key in entry:
         if key not in known:
             raise ValueError(f"{where}: unknown key {key!r}{nearest(str(key), known)} (allowed: {', '.join(sorted(known))})")
-    try:
-        return cls(**{**entry, **given})
-    except TypeError as error:
-        raise ValueError(f"{where}: {error}") from error
+    values = {**entry, **given}
+    needed = [f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING]  # type: ignore[arg-type]
+    if missing := [name for name in needed if name not in values]:
+        raise ValueError(f"{where}: {' and '.join(map(repr, missing))} missing")
+    return cls(**values)
+
+
+def _listed(entry: Any, key: str, where: str) -> list[Any]:
+    """What `entry` holds under `key`, which is a list."""
+    found = _mapping(entry, where).get(key, [])
+    if not isinstance(found, list):
+        raise ValueError(f"{where}: {key} must be a list, got {found!r}")
+    return found
+
+
+def _mapping(entry: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise ValueError(f"{where}: a mapping expected, got {entry!r}")
+    return entry
 
 
 def parse(name: str, text: str) -> Table:
@@ -118,31 +132,33 @@ def parse(name: str, text: str) -> Table:
     Raises:
         ValueError: unknown or missing keys, a row without one published cell a column, a name used twice, a wrong metric.
     """
-    raw = yaml.load(text, Loader=_Loader)
     where = f"conf/table/{name}.yaml"
-    if not isinstance(raw, Mapping):
-        raise ValueError(f"{where}: a mapping expected, got {type(raw).__name__}")
-    shared = raw.get("columns", [])
-    entries = raw.get("sections") or [{"title": "", "rows": raw.get("rows", [])}]
+    try:
+        raw = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{where} is no YAML: {' '.join(str(error).split())}") from error
+    shared = _listed(raw, "columns", where)
+    entries = _listed(raw, "sections", where) or [{"title": "", "rows": _listed(raw, "rows", where)}]
     sections = tuple(_section(entry, shared, where) for entry in entries)
     head = {key: value for key, value in raw.items() if key not in ("columns", "rows", "sections")}
-    lists = {key: tuple(head.get(key, ())) for key in ("seeds", "notes", "made_by")}
+    lists = {key: tuple(_listed(raw, key, where)) for key in ("seeds", "notes", "made_by")}
     table = _build(Table, head, where, name=name, sections=sections, **lists)
     _check(table, where)
     return table
 
 
-def _section(entry: Mapping[str, Any], shared: list[dict[str, Any]], where: str) -> Section:
-    entry = dict(entry)
-    test = entry.pop("test", None)
-    given = {"test": test} if test else {}
-    columns = tuple(_build(Column, column, f"{where}: column", **given) for column in entry.pop("columns", shared))
-    rows = tuple(_row(row, where) for row in entry.pop("rows", []))
-    return _build(Section, entry, f"{where}: section", columns=columns, rows=rows)
+def _section(entry: Any, shared: list[Any], where: str) -> Section:
+    rows = tuple(_row(row, where) for row in _listed(entry, "rows", f"{where}: section"))
+    own = _listed(entry, "columns", f"{where}: section") if "columns" in entry else shared
+    given = {"test": entry["test"]} if entry.get("test") else {}
+    columns = tuple(_build(Column, column, f"{where}: column", **given) for column in own)
+    left = {key: value for key, value in entry.items() if key not in ("columns", "rows", "test")}
+    return _build(Section, left, f"{where}: section", columns=columns, rows=rows)
 
 
-def _row(entry: Mapping[str, Any], where: str) -> Row:
-    return _build(Row, entry, f"{where}: row {entry.get('name')!r}", published=tuple(entry.get("published", ())))
+def _row(entry: Any, where: str) -> Row:
+    where = f"{where}: row {_mapping(entry, f'{where}: row').get('name')!r}"
+    return _build(Row, entry, where, published=tuple(_listed(entry, "published", where)))
 
 
 def _number(value: Any) -> Any:

@@ -57,8 +57,9 @@ def draw(
 
 
 def _figure(numbers: dict[str, Any]) -> Figure:
-    figure = canvas(11, 5.2)
+    figure = canvas(11, 5.6)
     axes = figure.subplots()
+    handles: list[Any] = []
     angles = numbers["angles"]
     for step in range(0, int(max(angles)) + 1, 360 // ORDER):
         axes.axvline(step, color="#D0D0D0", linewidth=6, zorder=0)
@@ -66,14 +67,15 @@ def _figure(numbers: dict[str, Any]) -> Figure:
         values = list(zip(*numbers["error_percent"][method], strict=True))
         spread = [stdev(at) if len(at) > 1 else 0 for at in values]
         look = NETWORKS[method]
-        axes.errorbar(angles, numbers["mean"][method], spread, capsize=3, **look, label=label)
+        handles.append(axes.errorbar(angles, numbers["mean"][method], spread, capsize=3, **look, label=label))
         known = numbers["published_error"][method]
-        axes.plot(known.keys(), known.values(), "D", color=look["color"], markerfacecolor="white", label=f"{label}, paper")
+        paper = {"color": look["color"], "markerfacecolor": "white", "zorder": 4, "label": f"{label}, paper"}
+        handles += axes.plot(known.keys(), known.values(), "D", **paper)
     axes.set_xlabel("angle between training and test hues (degrees; grey: steps of the group)")
     axes.set_ylabel("error (%)")
     axes.set_ylim(bottom=0)
     axes.set_xticks([a for a in angles if a % 45 == 0 or a == 15])
-    axes.legend(ncols=2)
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
     if numbers["overtaken_at"] is not None:
         axes.annotate(
             f"T³CEN-H4 is ahead from {numbers['overtaken_at']:g}°", (0.08, 0.96), xycoords="axes fraction", va="top", color=GREY

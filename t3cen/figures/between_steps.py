@@ -82,7 +82,9 @@ def _figure(numbers: Mapping[str, Any], axes: Mapping[str, Mapping[str, Any]]) -
     for place, (axis, mode) in zip(places, panels, strict=False):
         _plot(place, axis, axes[axis], numbers[axis], mode)
         for line, label in zip(*place.get_legend_handles_labels(), strict=True):
-            lines.setdefault(_kind(label), line)
+            like = lines.setdefault(_kind(label), line)
+            if like.get_color() != line.get_color():  # another network of its kind, as T³CEN-L8 beside T³CEN-L4
+                lines.setdefault(label, line)
     empty = places[len(panels) :]
     for place in empty:
         place.set_axis_off()

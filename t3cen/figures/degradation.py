@@ -48,15 +48,17 @@ def draw(
     left, right = figure.subplots(1, 2, width_ratios=(1.6, 1))
     places = list(orders)
     spread = [numbers["sd"][str(order)] or 0 for order in orders]
-    left.errorbar(places, [means[o] for o in orders], spread, color=BLUE, marker="o", capsize=4, label="ours")
+    handles: list[Any] = [left.errorbar(places, list(means.values()), spread, color=BLUE, marker="o", capsize=4, label="ours")]
     highest = numbers["highest_at_order"]
-    left.plot(highest, means[highest], "o", markersize=16, markerfacecolor="none", color=RED, markeredgewidth=2, label="highest")
+    circle = {"markersize": 16, "markerfacecolor": "none", "color": RED, "markeredgewidth": 2, "label": "highest"}
+    handles += left.plot(highest, means[highest], "o", **circle)
     if published:
-        left.plot(list(published), list(published.values()), "D", color=BLACK, label="printed in the paper")
+        paper = {"color": BLACK, "markerfacecolor": "white", "zorder": 4, "label": "printed in the paper"}
+        handles += left.plot(list(published), list(published.values()), "D", **paper)
     left.set_xlabel("order of the hue group")
     left.set_ylabel("accuracy on unseen hues (%)")
     left.set_ylim(top=100)
-    left.legend()
+    left.legend(handles=handles)
     left.set_title(numbers["runs"], loc="left", fontsize=12)
     right.step(places, [channels[o] for o in orders], where="mid", color=BLACK)
     right.plot(places, [channels[o] for o in orders], "o", color=BLACK)

@@ -46,7 +46,8 @@ class Runs:
     def caption(self, seeds: Sequence[int], source: str) -> str:
         """What kind of runs a figure shows, in one line."""
         settings = f", {' '.join(self.settings)}" if self.settings else ""
-        return f"n = {len(seeds)}, {self.scale} scale, {source} pictures{settings}"
+        pictures = "published" if source == "files" else source
+        return f"n = {len(seeds)}, {self.scale} scale, {pictures} pictures{settings}"
 
     def get(self, experiments: Sequence[str], seeds: Sequence[int]) -> dict[str, list[Record]]:
         """The records of each experiment, one per seed, all of today's configuration, of one data source for all.

@@ -43,7 +43,7 @@ def draw(images: Tensor, gains: Sequence[float] = (-2, -1, 1), stops: float = 8.
             for rgb in (relit, (relit * LEVELS).round() / LEVELS)
         )
         levels = held.nonzero()[:, 0]
-        left.plot(levels, stored[held], label=f"{gain:+g} stops", color=SERIES[place % len(SERIES)], linewidth=1)
+        left.plot(levels, stored[held], label=stops_of(gain), color=SERIES[place % len(SERIES)], linewidth=1)
         numbers["gains"][f"{gain:+g}"] = {
             "levels held": [levels[0].item(), levels[-1].item()],
             "largest error in stops": exact[held].max().item(),
@@ -58,6 +58,11 @@ def draw(images: Tensor, gains: Sequence[float] = (-2, -1, 1), stops: float = 8.
     right.plot(swept, [100 * share for share in shares], color=SERIES[0])
     left.set(title="greys, stored in 8 bits after the gain")
     left.set(xlabel="level before the gain (of 255)", ylabel="error of the shift (stops)")
-    right.set(title="the pictures", xlabel="gain (stops)", ylabel="pixels cut off (%)", ylim=(0, 105))
+    right.set(title="colours that leave the range", xlabel="gain (stops)", ylabel="pixels cut off (%)", ylim=(0, 105))
     left.legend()
     return figure, numbers
+
+
+def stops_of(gain: float) -> str:
+    """A gain as people write it: `−2 stops`, `+1 stop`."""
+    return f"{gain:+g} stop{'' if abs(gain) == 1 else 's'}".replace("-", "−")

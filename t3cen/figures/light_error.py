@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from t3cen.experiments.runs import run_of
 from t3cen.experiments.schema import Column, Row, Section, get_table
-from t3cen.figures.style import canvas, line_style
+from t3cen.figures.style import NETWORKS, canvas, line_style
 from t3cen.project import command
 from t3cen.results.cells import Cells, Statistic, statistic
 from t3cen.results.records import load
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 GAINS = "gains_"
 """What the names of test sets begin with whose stops are the axis."""
+APART = 0.12
+"""Between the marks of two networks at one place, so that none hides another."""
 
 
 def draw(
@@ -51,7 +53,8 @@ def draw(
         numbers[section.title] = {
             label: {test: list(found.values) for test, found in by_test.items()} for label, by_test in shown.items()
         }
-        _plot(panel, section, shown, others, [section.row(name).label for name in rows])
+        looks = {section.row(name).label: NETWORKS.get(name, line_style(place)) for place, name in enumerate(rows)}
+        _plot(panel, section, shown, others, looks)
     panels[0].set_ylabel("error (%)")
     handles = {label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=4)
@@ -74,18 +77,23 @@ def _errors(cells: Cells, row: Row, section: Section, seeds: Sequence[int]) -> d
 
 
 def _plot(
-    panel: Axes, section: Section, shown: Mapping[str, Mapping[str, Statistic]], others: Mapping[str, str], order: Sequence[str]
+    panel: Axes,
+    section: Section,
+    shown: Mapping[str, Mapping[str, Statistic]],
+    others: Mapping[str, str],
+    looks: Mapping[str, Mapping[str, Any]],
 ) -> None:
     gains = [section.columns[0].test, *_gains(section)]
     beside = range(len(gains) + 1, len(gains) + 1 + len(others))
-    for label, by_test in shown.items():
-        look = line_style(order.index(label))
+    for at, (label, by_test) in enumerate(shown.items()):
+        look = looks[label]
         found = [by_test[test].values for test in gains]
         panel.plot(range(len(gains)), [sum(values) / len(values) for values in found], label=label, **look)
         panel.fill_between(
             range(len(gains)), [*map(min, found)], [*map(max, found)], color=look["color"], alpha=0.15, linewidth=0
         )
-        panel.plot(beside, [by_test[test].mean for test in others], **{**look, "linestyle": ""})
+        places = [place + APART * (at - (len(shown) - 1) / 2) for place in beside]
+        panel.plot(places, [by_test[test].mean for test in others], **{**look, "linestyle": ""})
     stops = ["0", *(test.removeprefix(GAINS).removeprefix("0") for test in gains[1:])]
     panel.set_xticks([*range(len(gains)), *beside], [*stops, *others.values()])
     for tick in panel.get_xticklabels()[len(gains) :]:

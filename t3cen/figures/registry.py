@@ -62,5 +62,6 @@ def make(name: str, overrides: Sequence[str], command: str) -> tuple[dict[str, P
     with recorded_data() as used:
         figure, numbers = draw(config)
     plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
-    paths = save(figure, numbers, Path(config["figures"]), name, command=command, config=plain, data=used)
+    folder, small = Path(config["figures"]), config["small"]
+    paths = save(figure, numbers, folder, name, command=command, config=plain, data=used, small=small)
     return paths, numbers

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Dates and program versions would make equal figures differ.
+SMALL = {"width": 1200, "colors": 96}
+"""Pixels across a small figure, and its colours."""
 _METADATA = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Creator": None, "Producer": None}}
 
 
@@ -25,6 +27,7 @@ def save(
     command: str,
     config: Mapping[str, Any],
     data: Mapping[str, Any] | None = None,
+    small: bool = False,
 ) -> dict[str, Path]:
     """Write `<name>.png`, `<name>.pdf` and, last, `<name>.json`.
 
@@ -37,6 +40,7 @@ def save(
         folder: made if it is missing.
         command, config: how the figure was made.
         data: provenance of the data sets it shows, by name.
+        small: no PDF, and a PNG of fewer pixels and colours, a tenth as long, as docs/results/figures keeps it.
 
     Returns:
         the three paths, by suffix.
@@ -44,10 +48,22 @@ def save(
     from t3cen.figures.style import house_style
 
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {suffix: folder / f"{name}.{suffix}" for suffix in ("png", "pdf", "json")}
+    suffixes = ("png", "json") if small else ("png", "pdf", "json")
+    paths = {suffix: folder / f"{name}.{suffix}" for suffix in suffixes}
     with house_style():
-        for suffix, metadata in _METADATA.items():
-            figure.savefig(paths[suffix], metadata=metadata)
+        for suffix in suffixes[:-1]:
+            figure.savefig(paths[suffix], metadata=_METADATA[suffix])
+    if small:
+        _shrink(paths["png"])
     about = {"figure": name, "command": command, "config": config, "data": dict(data or {})}
     write_json(paths["json"], {**about, "numbers": numbers, "versions": library_versions(), **code_version()})
     return paths
+
+
+def _shrink(path: Path) -> None:
+    from PIL import Image
+
+    with Image.open(path) as image:
+        size = SMALL["width"], round(image.height * SMALL["width"] / image.width)
+        whole = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    whole.quantize(SMALL["colors"], method=Image.Quantize.FASTOCTREE).save(path, optimize=True)  # others tint black letters

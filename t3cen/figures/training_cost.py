@@ -107,10 +107,11 @@ def _figure(numbers: Mapping[str, Any], groups: Sequence[str]) -> Figure:
         spots = [(place - 0.46, published[group]) for place, group in enumerate(groups) if group in published]
         if spots:
             label_of_paper = "paper: T³CEN on an NVIDIA L40, likely 96 × 96, batch 16"
-            axes.plot(*zip(*spots, strict=True), "D", color=BLACK, label=label_of_paper, zorder=5)
+            axes.plot(*zip(*spots, strict=True), "D", color=BLACK, markerfacecolor="white", label=label_of_paper, zorder=5)
         axes.set_yscale("log")
         axes.set_ylabel(label)
         axes.margins(y=0.15)
+        axes.set_xlim(-0.65, len(groups) - 0.45)
     grid[1].set_xticks(range(len(groups)), [group.upper() for group in groups])
     p = numbers["protocol"]
     grid[0].set_title(
@@ -120,5 +121,6 @@ def _figure(numbers: Mapping[str, Any], groups: Sequence[str]) -> Figure:
         fontsize=12,
     )
     handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    order = sorted(range(len(labels)), key=lambda at: labels[at] not in SERIES)  # the paper's come first otherwise
+    figure.legend([handles[at] for at in order], [labels[at] for at in order], loc="outside lower center", ncols=4)
     return figure

@@ -16,8 +16,9 @@ from t3cen.progress import Progress
 from t3cen.results import measured
 from t3cen.results.cells import Cells, Group
 from t3cen.results.records import Results
-from t3cen.tables import coverage, curves, html, scatter
+from t3cen.tables import claims, coverage, curves, html, scatter
 from t3cen.tables.build import build
+from t3cen.tables.claim_checks import Evidence
 from t3cen.tables.drawings import drawings
 from t3cen.tables.printed import PrintedCell, PrintedTable, filled_rows
 
@@ -38,11 +39,12 @@ class Shown:
 
 @dataclass(frozen=True)
 class Part:
-    """Every table of one scale that has results; its cells against the paper's, and those that are farthest away."""
+    """Every table of one scale that has results; its cells against the paper's, those that are farthest away, and the claims."""
 
     scale: str
     shown: tuple[Shown, ...]
     age: str
+    claims: list[claims.Judged]
     against: Markup | None
     dots: int
     farthest: tuple[tuple[str, PrintedCell], ...]
@@ -63,7 +65,7 @@ def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
         scale: {table.name: build(table, of_scale, outputs, results.refused) for table in _counted(every, scale)}
         for scale, of_scale in (cells or {"paper": Cells(results, "paper")}).items()
     }
-    parts = [part for scale in cells if (part := _part(scale, cells[scale], printed[scale], results)).shown]
+    parts = [part for scale in cells if (part := _part(scale, cells[scale], printed[scale], results, outputs)).shown]
     still = next(iter(printed.values()))
     untrained = [_shown(table, still[table.name]) for table in every if table.kind != "trained" and _has_numbers(table, outputs)]
     seen = {shown.name for part in parts for shown in part.shown} | {shown.name for shown in untrained}
@@ -75,6 +77,7 @@ def render(outputs: Path, results: Results, page: Path, generated: str) -> str:
         "covered": [one for one in covered if one.filled],
         "total": coverage.total(covered),
         "parts": parts,
+        "count": claims.count,
         "untrained": untrained,
         "without": [table for table in every if table.name not in seen],
         "figures": list(drawings(outputs / "figures")),
@@ -94,7 +97,7 @@ def _scales(results: Results) -> list[str]:
     return [scale for scale in SCALES if scale in found] + sorted(found - set(SCALES))
 
 
-def _part(scale: str, cells: Cells, printed: dict[str, PrintedTable], results: Results) -> Part:
+def _part(scale: str, cells: Cells, printed: dict[str, PrintedTable], results: Results, outputs: Path) -> Part:
     trained = [table for table in tables().values() if table.kind == "trained"]
     filled = [table for table in trained if any(run.name in cells for run in runs_of(table))]
     compared = [pair for table in filled for pair in coverage.compared(printed[table.name])]
@@ -102,7 +105,8 @@ def _part(scale: str, cells: Cells, printed: dict[str, PrintedTable], results: R
     farthest = sorted((pair for pair in compared if pair[1].comparison), key=_distance, reverse=True)[:FARTHEST]
     age = coverage.ages([record for record in results.records if record.scale == scale])
     shown = tuple(_shown(table, printed[table.name], cells) for table in filled)
-    return Part(scale, shown, age, scatter.svg(dots) if dots else None, len(dots), tuple(farthest))
+    judged = [claims.judge(claim, Evidence(cells, outputs)) for claim in claims.read()]
+    return Part(scale, shown, age, judged, scatter.svg(dots) if dots else None, len(dots), tuple(farthest))
 
 
 def _distance(pair: tuple[str, PrintedCell]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -51,6 +52,9 @@ NUMBERS = {
     "trainer.num_nodes": Number("1", least=1),
 }
 """Keys that hold numbers, and which. A key that a configuration does not have is not looked for."""
+GROUP = re.compile(r"(h0*[1-9]\d*)?(s0*[1-9]\d*)?(l0*[1-9]\d*)?")
+"""How a colour group is written. `ColorGroup.parse`, which takes the same, imports torch."""
+FOLDERS = ("outputs", "data_root", "data.root")
 
 
 def check(config: Mapping[str, Any], experiment: str | None = None) -> None:
@@ -73,6 +77,17 @@ def check(config: Mapping[str, Any], experiment: str | None = None) -> None:
             raise ValueError(
                 f"{key}={target}: there is no module {module!r}; write module.Class of a file in a folder of PYTHONPATH"
             )
+    group = _get(config, "model.group")
+    if group is not MISSING and not GROUP.fullmatch(str(group).strip().lower()):
+        raise ValueError(
+            f"model.group={_shown(group)} names no colour group; write h, s, l in this order, each with its order, "
+            "for example model.group=h4s4"
+        )
+    for key in FOLDERS:
+        folder = str(_get(config, key))
+        if folder.startswith("~"):
+            home = os.path.expanduser(folder)
+            raise ValueError(f"{key}={folder}: ~ is a home folder in a shell only; write \"{key}='{home}'\"")
     if experiment is not None:
         _check_experiment(config, experiment)
     _check_processes(config.get("trainer") or {})

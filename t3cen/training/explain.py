@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -54,7 +55,7 @@ def _unreadable(override: str, said: str) -> str:
     if foreign := FOREIGN.search(key):
         return f"the key in {override!r} holds {foreign[0]!r}, no key does"
     if (foreign := FOREIGN.search(value)) and "'" not in value:
-        return f"{key}={value}: {foreign[0]!r} is read only between quotes; write \"{key}='{value}'\""
+        return f"{key}={value}: {foreign[0]!r} is read only between quotes; write \"{key}='{os.path.expanduser(value)}'\""
     return f"cannot read {override!r}: {said}"
 
 

@@ -53,6 +53,7 @@ def execute(config: DictConfig) -> None:
 
 def in_this_process(job: Job) -> int:
     """Run, leave the reason of a failure in `failure.json`, and return the exit status."""
+    logging.getLogger("matplotlib").setLevel(logging.WARNING)  # Lightning imports it, and it tells of its first list of fonts
     try:
         from pytorch_lightning.utilities.rank_zero import rank_zero_only  # these take seconds to import
 

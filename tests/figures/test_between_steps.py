@@ -63,6 +63,17 @@ def test_the_numbers_behind_the_figure(monkeypatch):
     assert labels == ["plain", "T³CEN", "T³CEN + jitter", "steps of the group"]
 
 
+def test_the_legend_names_every_look_once():
+    more = {"T³CEN-S8": {"experiment": "s8", "look": "t3cen_high"}}
+    axes = {"saturation": {**AXES["saturation"], "networks": AXES["saturation"]["networks"] | more}}
+    curves = {label: {"fold": [0.0] * 9} for label in axes["saturation"]["networks"]}
+    measured = {"runs": "", "saturation": {"amounts": [0.25 * at for at in range(-4, 5)], "step": 0.5, **curves}}
+    with style.house_style():
+        figure = between_steps._figure(measured, axes)
+    labels = [text.get_text() for text in figure.axes[-1].get_legend().get_texts()]
+    assert labels == ["plain", "T³CEN", "T³CEN + jitter", "T³CEN-S8", "steps of the group"]
+
+
 def test_equal_curves_are_not_hidden_and_numbers_are_drawn_again(tmp_path):
     curves = {label: {"fold": [0.0] * 9} for label in AXES["saturation"]["networks"]}
     measured = {"runs": "n = 3", "saturation": {"amounts": [0.25 * at for at in range(-4, 5)], "step": 0.5, **curves}}

@@ -21,3 +21,7 @@ def test_the_numbers_behind_the_figure():
     assert numbers["pixels cut off"]["-1"] == 0.25
     assert numbers["pixels cut off"]["+3"] == pytest.approx(0.75)
     assert len(figure.axes) == 2
+
+
+def test_gains_are_written_as_people_do():
+    assert [gain_error.stops_of(gain) for gain in (-2, -1, 0.5, 1)] == ["−2 stops", "−1 stop", "+0.5 stops", "+1 stop"]

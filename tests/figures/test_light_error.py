@@ -43,6 +43,7 @@ def test_panels_have_a_line_and_marks_for_each_network(drawn):
         errors = shown[line.get_label()]
         assert line.get_ydata()[-1] == pytest.approx(sum(errors["gains_3"]) / len(errors["gains_3"]))
         assert marks.get_ydata()[-1] == pytest.approx(sum(errors["camera"]) / len(errors["camera"]))
+        assert len({tuple(marks.get_xdata()) for marks in panel.lines[1::2]}) == len(shown)  # none hides another
         assert [tick.get_text() for tick in panel.get_xticklabels()[:5]] == ["0", ".5", "1", "2", "3"]
 
 

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from PIL import Image
 
 from t3cen.figures import style
 from t3cen.figures.save import save
@@ -24,6 +25,14 @@ def test_equal_figures_are_equal_files(tmp_path):
     assert record["command"] == "python here"
     assert record["config"] == {"order": 4}
     assert record["commit"]
+
+
+def test_a_small_figure_is_a_picture_of_few_pixels_and_colours(tmp_path):
+    paths = save(_figure(), {}, tmp_path, "line", command="", config={}, small=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"line.png", "line.json"} == {path.name for path in paths.values()}
+    with Image.open(paths["png"]) as image:
+        assert image.size == (1200, 900)
+        assert len(image.getcolors()) <= 96
 
 
 def test_numbers_must_be_numbers(tmp_path):

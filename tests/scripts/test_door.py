@@ -1,6 +1,7 @@
 """Commands on every kind of terminal, left in every way."""
 
 import importlib
+import io
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 from t3cen import commands as door
+from t3cen.progress import Terminal
 from t3cen.project import PROJECT
 
 TABLES = [sys.executable, "scripts/make_tables.py", "hue_shift"]
@@ -20,8 +22,9 @@ def shell(line, **variables):
     )  # fmt: skip
 
 
-def test_a_reader_who_goes_away_is_no_error():
-    done = shell(f"{' '.join(TABLES)} --outputs docs/results --scale laptop | head -c 1")
+@pytest.mark.parametrize("script", ["make_tables", "status"])
+def test_a_reader_who_goes_away_is_no_error(script):
+    done = shell(f"{sys.executable} scripts/{script}.py hue_shift --outputs docs/results --scale laptop | head -c 1")
     assert (done.returncode in (0, door.PIPE), done.stderr) == (True, "")
 
 
@@ -30,6 +33,15 @@ def test_a_closed_standard_output_is_no_error(script):
     done = shell(f"{sys.executable} scripts/{script}.py hue_shift --outputs docs/results >&-")
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
+
+
+def test_a_console_hands_on_that_its_reader_went_away():
+    class Left(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        Terminal(file=Left()).print("x")
 
 
 def test_a_terminal_of_few_characters_gets_escapes():

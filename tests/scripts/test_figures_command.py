@@ -17,7 +17,7 @@ def drawing(monkeypatch, tmp_path):
         drawn.append((name, command))
         if name == "broken":
             raise RuntimeError("no pictures")
-        return {"png": tmp_path / f"{name}.png"}, {"answer": 42}
+        return {suffix: tmp_path / f"{name}.{suffix}" for suffix in ("png", "pdf", "json")}, {"answer": 42}
 
     monkeypatch.setattr(figures.registry, "names", lambda: ["broken", "coverage", "redundancy"])
     monkeypatch.setattr(figures.registry, "make", make)

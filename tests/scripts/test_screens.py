@@ -41,3 +41,34 @@ def test_a_screen_is_what_is_seen(name, on_page):
 )
 def test_words_count_and_numbers_do_not(page, now, same):
     assert screens.alike(page, now) is same
+
+
+def test_a_screen_is_written_as_it_is_read():
+    page = "before\n\n<!-- screen: one -->\n    old\n    screen\n\n<!-- screen: two -->\n    other\n\nafter\n"
+    written = screens.with_screen(page, "one", "new\n\n  line   \\1")
+    assert screens.on_page(written) == {"one": "new\n\n  line   \\1", "two": "other"}
+    assert written.startswith("before\n\n<!-- screen: one -->\n    new\n")
+    assert written.endswith("    other\n\nafter\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ("one\r\ntwo\r\n", "one\ntwo"),
+        ("50%\r100%\r\nend", "100%\nend"),
+        ("long line\rshort", "shortline"),
+        ("long line\r\x1b[Kshort", "short"),
+        ("outer\n\rinner\x1b[A\rOUTER\n\r     \r\x1b[A\rdone \r\nlast", "done\nlast"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("x" * (screens.WIDTH + 2), "x" * screens.WIDTH + "\nxx"),
+    ],
+)
+def test_a_terminal_shows_what_was_written_last(written, left):
+    assert screens.screen_of(written) == left
+
+
+def test_tables_of_the_page_are_as_they_were_drawn(on_page):
+    tables = [[line for line in screen.splitlines() if line[:1] in "┏┃┡│└"] for screen in on_page.values()]
+    assert any(tables)
+    for lines in tables:
+        assert len({len(line) for line in lines}) <= 1

@@ -4,13 +4,13 @@ import json
 import re
 import shutil
 import subprocess
-from html import escape
+from html import escape, unescape
 from html.parser import HTMLParser
 
 import pytest
 
 from t3cen.commands.report import main
-from t3cen.tables import curves, scatter
+from t3cen.tables import claims, curves, scatter
 from t3cen.tables.report import FARTHEST
 
 VOID = {"meta", "img", "br", "line", "circle", "polyline"}
@@ -95,6 +95,19 @@ def test_page_begins_with_what_is_covered_of_the_paper_and_how_old_it_is(report)
     assert "Camelyon" not in summary.partition("No result yet")[0] or "1 files" in summary
     assert "Ablation: learning rate" in summary.partition("No result yet")[2]  # named in the line, and nowhere else
     assert page.count("Ablation: learning rate") == 1
+
+
+def test_page_counts_the_claims_and_names_each_with_its_verdict(report):
+    page = unescape(report.read_text())
+    summary = page[page.index('id="summary"') : page.index("<nav>")]
+    read = claims.read()
+    line = re.search(rf"Of the paper's {len(read)} claims, at this scale: (.*?)\.</p>", summary)[1]
+    counts = {verdict: int(number) for number, verdict in re.findall(r"(\d+) ([^,]+)", line)}
+    assert set(counts) == set(claims.VERDICTS)
+    assert sum(counts.values()) == len(read)
+    rows = re.findall(r'<th scope="row" class="claim">(.*?)</th><td>(.*?)</td>', summary)
+    assert [name for name, _ in rows[: len(read)]] == [one.text for one in read]
+    assert dict(rows[: len(read)])["Hue shift: better than ResNet44"] == claims.NOT_SEEN  # the errors are equal
 
 
 def test_page_shows_ours_against_the_papers_and_the_farthest_cells(report):

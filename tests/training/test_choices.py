@@ -120,9 +120,10 @@ def test_a_run_with_the_csv_alone(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_run_with_tensorboard(tmp_path):
-    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
     logged(tmp_path, "tensorboard")
-    events = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
     assert {"train/loss", "test/in/error", "test/shift/error"} <= set(events.Tags()["scalars"])
     [error] = events.Scalars("test/shift/error")
     assert error.value == pytest.approx(read(tmp_path / "result.json").tests["shift"]["error"])

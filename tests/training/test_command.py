@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -11,8 +12,9 @@ from runs import PROJECT, environment, train
 
 from t3cen.experiments import register
 from t3cen.experiments.composition import compose_with
+from t3cen.groups import ColorGroup
 from t3cen.project import conf_dir
-from t3cen.training.checks import check
+from t3cen.training.checks import GROUP, check
 from t3cen.training.command import command_line, help_text, options_first
 from t3cen.training.explain import explain
 
@@ -28,6 +30,7 @@ MISTAKES = {
     "sweep=training_cost": ["no sweep 'training_cost'", "sweep: ablation_color_space"],
     "outputs=a#b": ["outputs=a#b: '#' is read only between quotes", "\"outputs='a#b'\""],
     "data_root=~x/y~1": ["'~' is read only between quotes", "\"data_root='~x/y~1'\""],
+    "outputs=~/runs": ["'~' is read only between quotes", f"\"outputs='{Path.home()}/runs'\""],
     "outputs=/tmp/R&D": ["'&' is read only between quotes"],
     "outputs=/tmp/Öl": ["'Ö' is read only between quotes"],
     "a#b=1": ["the key in 'a#b=1' holds '#'"],
@@ -87,12 +90,17 @@ VALUES = {
     "optimizer.lr=null": "optimizer.lr=null is not a number",
     "data.batch_size=1.5": "data.batch_size=1.5 is not a whole number of at least 1; write for example data.batch_size=128",
     "trainer.max_epochs=ten": "trainer.max_epochs=ten is not a whole number or null",
+    "model.group=h4x": "model.group=h4x names no colour group; write h, s, l in this order, each with its order, for example "
+    "model.group=h4s4",
+    "model.group=null": "model.group=null names no colour group",
+    "outputs='~/x'": "outputs=~/x: ~ is a home folder in a shell only; write \"outputs='/home/me/x'\"",
     "data._target_=nowhere.Thing": "data._target_=nowhere.Thing: there is no module 'nowhere'",
 }
 
 
 @pytest.mark.parametrize("override", VALUES)
-def test_a_value_of_the_wrong_kind_is_told_with_its_key_and_an_example(override, configured):
+def test_a_value_of_the_wrong_kind_is_told_with_its_key_and_an_example(override, configured, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
     with pytest.raises(ValueError, match="^" + re.escape(VALUES[override])):
         check(compose_with(["experiment=mnist_h4", override]))
 
@@ -101,6 +109,16 @@ def test_a_value_of_the_wrong_kind_is_told_with_its_key_and_an_example(override,
 def test_what_is_declared_passes(name):
     for more in ([], ["optimizer=adamw"], ["optimizer=sgd", "scheduler=step"], ["trainer.max_epochs=null"]):
         check(compose_with([f"experiment={name}", *more]), name)
+
+
+@pytest.mark.parametrize("text", ["", "h4", "H4", " s3 ", "h4s4l4", "h12l1", "l4h4", "h", "h0", "h-1", "4", "h4x", "none", "h04"])
+def test_the_groups_that_are_checked_are_those_that_are_read(text):
+    try:
+        ColorGroup.parse(text)
+        read = True
+    except ValueError:
+        read = False
+    assert (GROUP.fullmatch(text.strip().lower()) is not None) is read
 
 
 def test_values_are_checked_before_torch_is_imported(tmp_path):

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 from runs import job, run_here
@@ -100,3 +102,15 @@ def test_a_configuration_that_is_none_is_told(folder, tmp_path, capsys):
     received = _changed(folder, tmp_path, data="[]")
     assert main([str(received)]) == 1
     assert "is no configuration of a run" in capsys.readouterr().err
+
+
+def test_what_is_not_there_is_told_before_torch_is_imported(tmp_path):
+    code = (
+        "import sys; from t3cen.commands.eval import main\n"
+        f"assert main(['{tmp_path}/none', '--to', '{tmp_path}/x.json']) == 1\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr.startswith(f"t3cen eval: there is no {tmp_path}/none; give the folder of a finished run")
+    assert len(done.stderr.splitlines()) == 1

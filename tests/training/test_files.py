@@ -30,9 +30,9 @@ from pathlib import Path
 from t3cen.training.files import only_writer
 with only_writer(Path(sys.argv[1])):
     if os.fork() == 0:
+        print("held", flush=True)  # by the loader: it has let go of the lock
         time.sleep(30)
         os._exit(0)
-    print("held", flush=True)
     time.sleep(30)
 """
 
