@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import ClassVar, cast
 
@@ -80,8 +80,7 @@ class GroupConv2d(nn.Module):
             self.padding: str | Pair = padding
         else:
             self.padding = _pair("padding", padding, 0)
-        self.padding_mode = padding_mode
-        self.backend = backend
+        self.padding_mode, self.backend = padding_mode, backend
         self.groups = _at_least(1, "groups", groups)
         for name in ("in_channels", "out_channels"):
             if getattr(self, name) % self.groups:
@@ -217,7 +216,7 @@ class GroupConv2d(nn.Module):
 
 
 def _pair(name: str, value: int | Pair, least: int) -> Pair:
-    pair = (value, value) if isinstance(value, Integral) else tuple(cast(Pair, value))
+    pair = tuple(value) if isinstance(value, Iterable) else (value, value)
     if len(pair) != 2 or not all(isinstance(v, Integral) and v >= least for v in pair):
         raise ValueError(f"{name} must be a whole number >= {least}, or two of them, got {value!r}")
     return int(pair[0]), int(pair[1])

@@ -4,7 +4,7 @@ Each is an operator of PyTorch's (`operator.py`) with a kernel in plain operatio
 every device, and perhaps a compiled one for the CPU (`cpu/`, which nobody else imports; `kernels.py` switches it off).
 """
 
-from t3cen.ops.axes import along_axes
+from t3cen.ops.axes import along_axes, uncast
 from t3cen.ops.direct import direct_group_conv2d, in_precision_of
 from t3cen.ops.fourier import fourier_group_conv2d, transform_filters
 from t3cen.ops.geometry import ConvGeometry
@@ -30,5 +30,6 @@ __all__ = [
     "in_precision_of",
     "precision",
     "transform_filters",
+    "uncast",
     "unit_range",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -32,6 +33,16 @@ def has_numbers(t: Tensor) -> bool:
 def exact(dtype: torch.dtype) -> torch.dtype:
     """The precision of a transform: rounding before or between transforms would cost equivariance."""
     return torch.promote_types(dtype, torch.float32)
+
+
+def autocasts(device: torch.device) -> bool:
+    """Whether an autocast is on there; of the meta device PyTorch refuses to say."""
+    return device.type != "meta" and torch.is_autocast_enabled(device.type)
+
+
+def uncast(device: torch.device) -> AbstractContextManager[Any]:
+    """Out of reach of an autocast, which would round what is inside."""
+    return torch.autocast(device.type, enabled=False) if autocasts(device) else nullcontext()
 
 
 def along_axes(matrices: Sequence[Tensor], f: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from t3cen.ops.axes import autocasts
 from t3cen.ops.geometry import ConvGeometry
 
 
@@ -39,7 +40,7 @@ def direct_group_conv2d(
 
 def in_precision_of(weight: Tensor, input: Tensor) -> Tensor:
     """The input as a convolution with `weight` needs it: liftings are float32 at least, and autocast sees to its own."""
-    return input if torch.is_autocast_enabled(input.device.type) else input.to(weight.dtype)
+    return input if autocasts(input.device) else input.to(weight.dtype)
 
 
 def expand_filters(weight: Tensor, orders: Sequence[int], groups: int = 1) -> Tensor:

@@ -34,9 +34,6 @@ class ConvGeometry(NamedTuple):
         """
         height, width = ((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(size, kernel, *self, strict=True))
         if height < 1 or width < 1:
-            raise ValueError(f"a kernel of {_by(kernel)} does not fit on a map of {_by(size)} with {self}")
+            kernel_size, map_size = ("x".join(map(str, sides)) for sides in (kernel, size))
+            raise ValueError(f"a kernel of {kernel_size} does not fit on a map of {map_size} with {self}")
         return height, width
-
-
-def _by(sides: Sequence[int]) -> str:
-    return "x".join(map(str, sides))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from t3cen.ops.axes import autocasts
 from t3cen.ops.devices import measured
 
 BACKENDS = ("auto", "direct", "fourier")
@@ -25,5 +26,4 @@ def choose_backend(orders: Sequence[int], in_channels: int, out_channels: int, d
 
 def precision(weight: Tensor) -> torch.dtype:
     """The precision in which a convolution with `weight` runs: an autocast's, or the weight's own."""
-    device = weight.device.type
-    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+    return torch.get_autocast_dtype(weight.device.type) if autocasts(weight.device) else weight.dtype

@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 from torch.library import Library
 from torch.utils.flop_counter import register_flop_formula
 
-from t3cen.ops.axes import has_numbers
+from t3cen.ops.axes import has_numbers, uncast
 
 NAMESPACE = "t3cen"
 _LIBRARY = Library(NAMESPACE, "DEF")
@@ -177,17 +177,12 @@ def kernel_for(device: str, name: str, kernel: Function) -> None:
 
 
 def _as_kernel(function: Function) -> Function:
-    """The function out of reach of an autocast, which would round what is inside; its results are no views, for those cannot be
-    changed in place."""
+    """The function out of reach of an autocast; its results are no views, for those cannot be changed in place."""
 
     @functools.wraps(function)
     def run(*args: Any) -> Any:
-        device = args[0].device.type
-        if not torch.is_autocast_enabled(device):
+        with uncast(args[0].device):
             made = function(*args)
-        else:
-            with torch.autocast(device, enabled=False):
-                made = function(*args)
         return _own(made) if isinstance(made, Tensor) else tuple(map(_own, made))
 
     return run

@@ -171,3 +171,9 @@ def test_wrong_use_says_what_is_allowed():
         GroupActivation(nn.ReLU(), group, 0)
     with pytest.raises(ValueError, match="order 3 or more"):
         GroupActivation(nn.ReLU(), CyclicProduct(2))
+
+
+def test_relu_is_no_module_that_somebody_could_hook():
+    layer = GroupActivation(nn.ReLU(), CyclicProduct(3))
+    assert not any(isinstance(module, nn.ReLU) for module in layer.modules())
+    assert torch.equal(GroupActivation(nn.ReLU(), CyclicProduct(1))(torch.tensor([[[-1.0, 2.0]]])), torch.tensor([[[0.0, 2.0]]]))

@@ -223,6 +223,7 @@ def test_a_kernel_larger_than_the_map_is_named(plane, orders, backend):
         ({"padding": "same", "stride": 2}, "stride 1"),
         ({"padding_mode": "wrap"}, "padding_mode must be one of"),
         ({"kernel_size": 0}, "kernel_size must be"),
+        ({"kernel_size": 3.0}, "kernel_size must be a whole number"),
         ({"stride": (1, 2, 3)}, "stride must be"),
         ({"padding": -1}, "padding must be"),
         ({"channels": (0, 1)}, "in_channels must be"),

@@ -8,7 +8,7 @@ from torch.func import functional_call
 
 from t3cen.groups import CyclicProduct
 from t3cen.nn.band_limited.limit import Interpolate, Project, check_entries
-from t3cen.ops import band_limited_relu
+from t3cen.ops import band_limited_relu, uncast
 
 
 class GroupActivation(nn.Module):
@@ -18,11 +18,10 @@ class GroupActivation(nn.Module):
     with the signal. So the samples are interpolated to `Q = points * N` places, the nonlinearity is applied there, and only the
     frequencies of the band are kept. What is left is the aliasing of frequencies from `Q - K` on (docs/continuous.md).
 
-    `nn.ReLU` is averaged over the cells between the places (`ops.band_limited_relu`), which damps that by another factor of
-    `Q / K`; only its input is kept for the backward pass. Any other nonlinearity is evaluated at the places: a polynomial of
-    degree d leaves no aliasing once `Q > (d + 1) K`, a smooth function little, one with a kink more than ReLU. What it keeps for
-    its gradient is kept on the finer group, `points` times the size for each axis; `torch.utils.checkpoint` makes it
-    again instead.
+    `nn.ReLU`, which is not kept as a module, is averaged over the cells between the places (`ops.band_limited_relu`). That damps
+    it by another factor of `Q / K`, and only the input is kept for the backward pass. Any other nonlinearity is evaluated at the
+    places: a polynomial of degree d leaves no aliasing once `Q > (d + 1) K`, a smooth function little, one with a kink more than
+    ReLU. What it keeps for its gradient has `points` times the size for each axis; `torch.utils.checkpoint` makes it anew.
 
     Args:
         nonlinearity: a module on `(B, G, C, H, W)` that treats all group elements alike, such as `nn.ReLU()` or `nn.GELU()`. Its
@@ -43,25 +42,23 @@ class GroupActivation(nn.Module):
             if getattr(module, "inplace", False):
                 # The finer tensor is a view, and autograd would copy more than would be saved.
                 module.inplace = False  # type: ignore[assignment]
-        self.nonlinearity = nonlinearity
-        self.group = group
-        self.points = points
+        self.group, self.points = group, points
         # One piece a sample would be too coarse: its averages have next to nothing left of the highest frequencies.
         self.averages = type(nonlinearity) is nn.ReLU and points > 1
         up, down = Interpolate(group, points), Project(group, points)  # raise what is wrong
         if not self.averages:
-            self.up, self.down = up, down
+            self.nonlinearity, self.up, self.down = nonlinearity, up, down
 
     def forward(self, input: Tensor) -> Tensor:
         """`(B, G, C, H, W)` -> `(B, G, C', H', W')`."""
         check_entries(input, self.group)
+        if self.averages:
+            return band_limited_relu(input, self.group.orders, self.points) if self.group.order > 1 else input.relu()
         if self.group.order == 1:
             return self.nonlinearity(input)
-        if self.averages:
-            return band_limited_relu(input, self.group.orders, self.points)
         # Half precision would leave more error than the aliasing, so the finer group is computed in float32.
         exact = input.to(torch.promote_types(input.dtype, torch.float32))
-        with torch.autocast(input.device.type, enabled=False):
+        with uncast(input.device):
             return self.down(self._at(self.up(exact))).to(input.dtype)
 
     def _at(self, places: Tensor) -> Tensor:

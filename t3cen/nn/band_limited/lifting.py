@@ -17,6 +17,7 @@ from t3cen.nn.liftings.base import Lifting
 from t3cen.nn.liftings.hsl import HSLLifting
 from t3cen.nn.liftings.light import LightLifting
 from t3cen.nn.liftings.rgb import RGBLifting
+from t3cen.ops import uncast
 
 
 class BandLimitedLifting(Lifting):
@@ -37,8 +38,7 @@ class BandLimitedLifting(Lifting):
         super().__init__(lifting.group)
         if isinstance(points, bool) or not isinstance(points, int) or points < 1:
             raise ValueError(f"points must be a whole number >= 1, got {points!r}")
-        self.lifting = lifting
-        self.points = points
+        self.lifting, self.points = lifting, points
         # For each set of points, the columns of the projection that belong to the group moved by its offset.
         axes = [
             [projection(n, points * n)[:, j::points].copy() for j in range(points)] if n > 1 else [np.ones((1, 1))]
@@ -58,7 +58,7 @@ class BandLimitedLifting(Lifting):
 
     def lift(self, angles: Tensor) -> Tensor:
         """`(B, G, 3, H, W)`: the lowest frequencies of the orbit of the images, as samples at the elements of the group."""
-        with torch.autocast(angles.device.type, enabled=False):
+        with uncast(angles.device):
             orbits = (self.lifting.lift(self.lifting.act(angles, [j / self.points for j in offset])) for offset in self.offsets)
             return functools.reduce(torch.add, (part(orbit) for part, orbit in zip(self.parts, orbits, strict=True)))
 

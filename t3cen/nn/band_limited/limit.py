@@ -102,11 +102,6 @@ class AxisMap(nn.Module):
             return [torch.as_tensor(matrix, device=like.device) for matrix in self._exact]
         return [matrix.to(like.dtype) for matrix in self.buffers()]
 
-    @property
-    def entries(self) -> int:
-        """Number of group entries of the output."""
-        return math.prod(matrix.shape[0] for matrix in self._exact)
-
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> AxisMap:
         module = cast(AxisMap, super()._apply(fn, recurse))
         # Made anew: float32 made float64 would keep float32's error, and half precision would be too coarse for the lifting.
@@ -117,7 +112,8 @@ class AxisMap(nn.Module):
         return module
 
     def extra_repr(self) -> str:
-        return f"{math.prod(m.shape[1] for m in self._exact)} -> {self.entries} group entries"
+        made, taken = (math.prod(matrix.shape[axis] for matrix in self._exact) for axis in (0, 1))
+        return f"{taken} -> {made} group entries"
 
 
 class Interpolate(AxisMap):

@@ -11,6 +11,7 @@ from torch import Tensor
 from t3cen.algebra.band import band
 from t3cen.groups import CyclicProduct
 from t3cen.nn.liftings.scale import ScaleLifting
+from t3cen.ops import uncast
 from t3cen.turns import wrap
 
 
@@ -38,7 +39,7 @@ class ScaleSeriesLifting(ScaleLifting):
 
     def lift(self, angles: Tensor) -> Tensor:
         """`(B, 5, H, W)` angles -> `(B, G, 3, H, W)`."""
-        with torch.autocast(angles.device.type, enabled=False):
+        with uncast(angles.device):
             rgb, (across, down) = angles[:, :3], angles[:, 3:].unbind(1)
             apart = wrap(down - across)
             places = torch.arange(self.POINTS, dtype=angles.dtype, device=angles.device) / self.POINTS

@@ -19,6 +19,7 @@ from t3cen.nn.band_limited.limit import AxisMap
 from t3cen.nn.liftings.hsl import HSLLifting
 from t3cen.nn.liftings.light import LightLifting
 from t3cen.nn.liftings.rgb import RGBLifting
+from t3cen.ops import uncast
 
 Curve = Callable[[Tensor], Tensor]
 PIECES = 12  # every cover, colour space and hue curve has its kinks at multiples of 1/12 turn
@@ -86,7 +87,7 @@ class HSLSeriesLifting(HSLLifting):
 
     def lift(self, angles: Tensor) -> Tensor:
         """`(B, 3, H, W)` angles -> `(B, G, 3, H, W)`."""
-        with torch.autocast(angles.device.type, enabled=False):
+        with uncast(angles.device):
             hue, saturation, luminance = angles.unbind(1)
             fall = self.hue_orbit(hue).transpose(1, 2)[:, :, None, None]  # (B, N, 1, 1, 3, H, W)
             (scale,) = self.saturation_orbit(saturation)[:, None, :, :, None, None].unbind(2)  # (B, 1, M, 1, 1, H, W)
@@ -120,7 +121,7 @@ class RGBSeriesLifting(RGBLifting):
 
     def lift(self, angles: Tensor) -> Tensor:
         """`(B, 3, H, W)` angles -> `(B, G, 3, H, W)`."""
-        with torch.autocast(angles.device.type, enabled=False):
+        with uncast(angles.device):
             red, green, blue = (orbit(angle)[:, 0] for orbit, angle in zip(self.orbits, angles.unbind(1), strict=True))
         spread = torch.broadcast_tensors(red[:, :, None, None], green[:, None, :, None], blue[:, None, None])
         return torch.stack(spread, 4).flatten(1, 3)

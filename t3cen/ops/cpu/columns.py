@@ -15,7 +15,6 @@ from t3cen.ops.cpu import build
 
 SCALARS = {torch.float32: "float", torch.float64: "double"}
 LEAST_PER_THREAD = 2**15
-
 TILE_BYTES = 98304
 """A tile's rows, in and out: a part of a second-level cache. Measured for C4 x C4 x C4: 24 kB and 200 kB are slower."""
 LONGEST_RUN_BYTES = 1024
