@@ -70,7 +70,8 @@ def logs_beside() -> Iterator[None]:
 def say(text: str) -> None:
     """Write a line to standard output; a reader who went away (`| head`) does not mind."""
     try:
-        sys.stdout.write(f"{text}\n")
+        # A bar that was cleared leaves the cursor behind its blanks.
+        sys.stdout.write("\r" * sys.stdout.isatty() + f"{text}\n")
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends

@@ -8,7 +8,7 @@ import termios
 
 import pytest
 
-from t3cen.progress import Progress, counted_bytes
+from t3cen.progress import Progress, counted_bytes, say
 
 
 @pytest.fixture
@@ -55,3 +55,10 @@ def test_a_terminal_gets_a_bar(monkeypatch, lines):
     assert "runs: 100%" in drawn
     assert "4/4" in drawn
     assert lines() == []
+
+
+@pytest.mark.parametrize(("terminal", "written"), [(True, "\rdone\n"), (False, "done\n")])
+def test_a_line_begins_at_the_left_of_a_terminal(terminal, written, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    say("done")
+    assert capsys.readouterr().out == written
