@@ -100,7 +100,7 @@ class Attack:
 
 
 def stops(attack: Attack, cases: int) -> Iterator[str]:
-    """A request to stop (SIGINT, SIGTERM, SIGUSR2 in turn): saved, the right exit status, and gone on from."""
+    """A request to stop, three signals in turn: saved, the right status, gone on from."""
     numbers = list(ASKS)
     for case in range(cases):
         yield _interrupted(attack, f"stop{case}", numbers[case % len(numbers)])
@@ -113,7 +113,7 @@ def kills(attack: Attack, cases: int) -> Iterator[str]:
 
 
 def loaders(attack: Attack, cases: int) -> Iterator[str]:
-    """`kill -9` of one loader process, as by a system out of memory: the reason is told, and the run gone on from."""
+    """`kill -9` of one loader process, as out of memory: told, and gone on from."""
     for case in range(cases):
         name, (alone, seconds) = f"loader{case}", attack.alone()
         process = attack.start(name, "checkpoint_every.steps=5")
@@ -128,7 +128,7 @@ def loaders(attack: Attack, cases: int) -> Iterator[str]:
 
 
 def full_disks(attack: Attack, cases: int) -> Iterator[str]:
-    """A disk on which no file has room for more than so many bytes: the reason is told, and the run gone on from."""
+    """A disk without room for more than so many bytes a file: told, and gone on from."""
     for case in range(cases):
         name, (alone, _) = f"disk{case}", attack.alone()
         room = attack.chance.randrange(500, (alone / "checkpoints" / "final.ckpt").stat().st_size)

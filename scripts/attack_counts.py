@@ -71,15 +71,16 @@ def table(folder: Path = COUNTS) -> str:
         cells = [cell for found in counts.values() for cell in _cells(found.get(kind))]
         lines.append(f"| {titles[-1].rstrip('.')} | {' | '.join(cells)} |")
     for label, found in counts.items():
+        untried = {entry["title"]: entry["not tried"] for entry in found.values() if "not tried" in entry}
+        for title, reason in untried.items():
+            lines += ["", *textwrap.wrap(f"Not tried on `{label}`: {title}; {reason}.", 120)]
         commits = sorted({commit for entry in found.values() for commit in entry.get("commits", ())})
         lines += ["", *textwrap.wrap(f"`{label}` is commit {', '.join(commits)}.", 120)]
     return "\n".join(lines) + "\n"
 
 
 def _cells(entry: dict[str, Any] | None) -> tuple[str, str]:
-    if entry is None:
-        return "", ""
-    return ("not tried", entry["not tried"]) if "not tried" in entry else (str(entry["cases"]), str(entry["wrong"]))
+    return ("", "") if entry is None or "not tried" in entry else (str(entry["cases"]), str(entry["wrong"]))
 
 
 def write_page(page: Path = PAGE, folder: Path = COUNTS) -> None:

@@ -33,7 +33,7 @@ MODULES: dict[str, dict[str, tuple[int, str]]] = {
     "labels": {"labels": (120, "labels out of range, fractions, absent classes")},
     "files": {
         "check": (90, "damaged and missing pictures, looked for by `--check`"),
-        "listed": (60, "one flipped bit in any file of an unpacked set, looked for by `--check`"),
+        "listed": (60, "one flipped bit in any file of an unpacked set"),
         "noise": (4, "noise in the format of MNIST and Fashion-MNIST"),
         "hidden": (11, "files that macOS leaves in every folder"),
     },

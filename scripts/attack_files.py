@@ -79,13 +79,13 @@ def final_cuts(attack: Any, cases: int) -> Iterator[str]:
 
 
 def record_flips(attack: Any, cases: int) -> Iterator[str]:
-    """`result.json` with one bit or one character changed: it must be refused by name, or say the same as before."""
+    """`result.json`, one bit or character changed: refused by name, or says the same."""
     path = attack.alone()[0] / "result.json"
     return _read(attack, READ_RECORD, path, _flips(attack, path, cases, characters=True))
 
 
 def record_cuts(attack: Any, cases: int) -> Iterator[str]:
-    """`result.json` cut short: it must be refused by name, or say the same as before."""
+    """`result.json` cut short: refused by name, or says the same."""
     path = attack.alone()[0] / "result.json"
     return _read(attack, READ_RECORD, path, _cuts(attack, path, cases))
 

@@ -28,12 +28,12 @@ PATIENCE = 1200.0
 
 
 def limits(attack: Any, cases: int) -> Iterator[str]:
-    """A SLURM time limit of two minutes, waited out: the run is saved before it, queued again, and gone on from"""
+    """A SLURM time limit of two minutes, waited out: saved, queued again, gone on from"""
     return _on_slurm(attack, cases, "limit", ("hydra.launcher.timeout_min=2",), lambda *_: None)
 
 
 def preemptions(attack: Any, cases: int) -> Iterator[str]:
-    """A preemption by a SLURM job of higher priority: the run is saved, queued again, and gone on from"""
+    """A preemption by a SLURM job of higher priority: saved, queued again, gone on from"""
 
     def preempt(cluster: Cluster, folder: Path) -> None:
         end = time.monotonic() + PATIENCE

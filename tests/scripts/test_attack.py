@@ -25,7 +25,8 @@ def test_counts_are_added_up_and_shown(tmp_path):
     head, rule, *rows = attack_counts.table(tmp_path).splitlines()
     assert head == "| what was done | before: tried | lost or wrong | now: tried | lost or wrong |"
     assert rule.count("|") == head.count("|")
-    assert rows[:2] == ["| One thing | not tried | nothing of the kind | 9 | 1 |", "| Another | 2 | 1 | 3 | 30 |"]
+    assert rows[:2] == ["| One thing |  |  | 9 | 1 |", "| Another | 2 | 1 | 3 | 30 |"]
+    assert "Not tried on `before`: One thing; nothing of the kind." in rows
     assert f"`now` is commit {attack_counts.commit(PROJECT)}." in rows
     page = tmp_path / "page.md"
     page.write_text("Before.\n<!-- counts -->\nold\n")
