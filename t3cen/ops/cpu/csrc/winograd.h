@@ -17,7 +17,7 @@ static void input_transform(const float *from, long pitch, long across, long wid
     } while (0)
         COLUMN(0, 0);
         COLUMN(1, 1);
-        for (long t = 0; t < across; t++, place += 2 * wide) {
+        for (long t = 0; t < across; t++, place += side.places * wide) {
             COLUMN(2, 2);
             COLUMN(3, 3);
             float *out = to + t * wide + c;
@@ -61,7 +61,7 @@ static void output_transposed(const float *from, long pitch, long across, long w
             vector d[SIDE][2];
 #pragma GCC unroll 2
             for (int x = 0; x < 2; x++) {
-                const float *at = from + (2 * t + x) * wide + c;
+                const float *at = from + (side.places * t + x) * wide + c;
                 const vector a = load(at), b = load(at + row);
                 d[0][x] = a, d[1][x] = a + b, d[2][x] = a - b, d[3][x] = -b;
             }
