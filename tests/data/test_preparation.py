@@ -331,4 +331,4 @@ class TestCommand:
     def test_unknown_name(self):
         asked = self.run("imagenet")
         assert asked.returncode == 2
-        assert "unknown data set imagenet; choose from caltech101" in asked.stderr
+        assert "unknown data set 'imagenet' (data sets: caltech101" in asked.stderr
