@@ -47,8 +47,8 @@ def test_memory_is_what_a_step_keeps():
 def test_memory_is_of_images_not_of_filters():
     body = nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3, padding=1))
     wide = convert(body, "h4s2", match="width")
-    maps = 4 * 8 * 16 * (3 + 2 * 32)
-    assert activations(wide, (4, 4)) <= 3 * maps < 4 * 13 * 32 * 32 * 9, "transformed filters would be more than that"
+    maps = 4 * 8 * 16 * (3 + 32)  # the image, and the map before or after ReLU, of each element
+    assert activations(wide, (4, 4)) <= 1.25 * maps
 
 
 def test_it_prints_as_a_table():

@@ -59,9 +59,11 @@ def draw(config: DictConfig) -> tuple[Figure, dict[str, Any]]:
 def make(name: str, overrides: Sequence[str], command: str) -> tuple[dict[str, Path], dict[str, Any]]:
     """Draw and save one figure: (the written paths, the numbers)."""
     config = configure(name, overrides)
+    folder, small = Path(config["figures"]), config["small"]
+    if not isinstance(small, bool):
+        raise ValueError(f"small must be true or false, got {small!r}")
     with recorded_data() as used:
         figure, numbers = draw(config)
     plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
-    folder, small = Path(config["figures"]), config["small"]
     paths = save(figure, numbers, folder, name, command=command, config=plain, data=used, small=small)
     return paths, numbers

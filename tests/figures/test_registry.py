@@ -70,3 +70,9 @@ def test_scale_means_what_it_means_in_training(scale):
 def test_listing_the_figures_does_not_load_matplotlib():
     code = "import sys, t3cen.figures.registry as r; r.names(); print(sorted({'matplotlib'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_small_is_true_or_false(tmp_path):
+    with pytest.raises(ValueError, match="small must be true or false, got 'maybe'"):
+        registry.make("gain_error", ["small=maybe", f"figures={tmp_path}"], "figures")
+    assert not list(tmp_path.iterdir())
