@@ -80,7 +80,8 @@ def test_equals_pytorch_forwards_and_backwards(shape, ending, affine, taken):
 def test_planes_smaller_than_a_vector(side, ending, taken):
     args = tensors(3, 4, 5, side, side)
     assert_close(results(ending, *args), exact(ending, *args))
-    assert taken == []
+    lanes = compiled_norm._code(kernels.mode())[1]
+    assert taken == ([] if side * side < lanes else ["forward", "backward"])
 
 
 @pytest.mark.parametrize("lone", [False, True], ids=["all far", "one image far"])

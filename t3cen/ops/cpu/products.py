@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from t3cen.algebra.sparse_factors import Name
-from t3cen.ops.cpu import conv
+from t3cen.ops.cpu import conv, pointwise
 from t3cen.ops.cpu.transform import apply
 from t3cen.ops.geometry import ConvGeometry
 from t3cen.ops.operator import kernel_for
@@ -31,11 +31,13 @@ def forward(input: Tensor, filters: Tensor, bias: Tensor | None, orders: list[in
     lasting = not filters.requires_grad
     compiled = conv.takes(input[:, 0], filters, groups, geometry, lasting)
     packed = _packed(filters, groups) if compiled and lasting else None
-    wide = filters if compiled else _widened(filters, rows, groups > rows)
+    wide = filters if compiled or pointwise.takes(filters, geometry) else _widened(filters, rows, groups > rows)
     for part in _chunks(input, wide, groups):
         transformed = _transformed(input[part], orders, "signal", False, groups * wide.shape[1], wide.dtype)
         if compiled:
             products = conv.forward(transformed, filters, groups, geometry.stride[0], packed)
+        elif pointwise.takes(filters, geometry):
+            products = pointwise.forward(transformed, filters, groups)
         else:
             products = F.conv2d(transformed, wide, None, *geometry, groups)
         if bias is not None:
@@ -53,7 +55,7 @@ def backward(
     outputs, inputs = gradient.shape[2], input.shape[2]
     groups = rows * (inputs // filters.shape[1])
     compiled = conv.takes(input[:, 0], filters, groups, geometry, False)
-    wide = filters if compiled else _widened(filters, rows, groups > rows)
+    wide = filters if compiled or pointwise.takes(filters, geometry) else _widened(filters, rows, groups > rows)
     to_input = torch.empty_like(input, memory_format=torch.contiguous_format) if needed[0] else input.new_empty(0)
     to_filters: Tensor | None = None
     for part in _chunks(input, wide, groups):
@@ -61,6 +63,8 @@ def backward(
         transformed = _transformed(input[part], orders, "signal", False, groups * wide.shape[1], wide.dtype)
         if compiled:
             to_maps, more = conv.backward(at_products, transformed, filters, groups, geometry.stride[0], needed)
+        elif pointwise.takes(filters, geometry):
+            to_maps, more = pointwise.backward(at_products, transformed, filters, groups, needed)
         else:
             to_maps, more, _ = torch.ops.aten.convolution_backward(
                 at_products, transformed, wide, None, *geometry, False, [0, 0], groups, [*needed, False]

@@ -30,7 +30,7 @@ INLINE void product(const float *a, long across, long along, const float *b, lon
 
 /* A matrix product, `rows` a multiple of LONG, `columns` of LANES. */
 INLINE void multiply(const float *a, long across, long along, const float *b, long row, float *out, long out_row, long depth,
-                     long rows, long columns, int add) {
+                     long rows, long columns, const int add) {
     long j = 0;
     for (; j + WIDE * LANES <= columns; j += WIDE * LANES)
         for (long i = 0; i < rows; i += LONG)
