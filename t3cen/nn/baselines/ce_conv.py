@@ -164,10 +164,8 @@ def hue_rotations(order: int) -> Tensor:
     """
     angles = 2 * math.pi * torch.arange(order, dtype=torch.float64) / order
     cos, sin = angles.cos()[:, None, None], angles.sin()[:, None, None]
-    identity = torch.eye(3, dtype=torch.float64)
-    mean = torch.full((3, 3), 1 / 3, dtype=torch.float64)
     turn = torch.tensor([[0, -1, 1], [1, 0, -1], [-1, 1, 0]], dtype=torch.float64) / math.sqrt(3)
-    return cos * identity + (1 - cos) * mean + sin * turn
+    return cos * torch.eye(3, dtype=torch.float64) + (1 - cos) * (1 / 3) + sin * turn
 
 
 def check_ceconv_group(group: ColorGroup) -> None:

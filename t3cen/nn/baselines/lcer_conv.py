@@ -37,8 +37,7 @@ class LCERConv2d(GroupConv2d):
     Equivariance Error".
     """
 
-    # LCER correlates, sum_b f(b) w(b - a): read backwards, its filters are those of a group convolution. The transform of the
-    # filters reads them so for free; the direct form turns them round.
+    # LCER correlates, sum_b f(b) w(b - a). The transform of filters reads them so for free; the direct form turns them round.
     correlates = True
 
     def __init__(

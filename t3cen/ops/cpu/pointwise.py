@@ -12,8 +12,7 @@ from torch import Tensor
 
 from t3cen.ops.geometry import ConvGeometry
 
-WIDE = 32
-"""Places of one map that fill a matrix product. Fewer are put together with those of the other images, by copies."""
+WIDE = 32  # places of one map that fill a matrix product; fewer are put together with those of the other images, by copies
 
 
 def takes(filters: Tensor, geometry: ConvGeometry) -> bool:

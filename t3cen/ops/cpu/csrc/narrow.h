@@ -6,7 +6,6 @@
 /* Channels that half fill a vector: their sums are as many as there are registers, and Winograd's filtering takes 1.4 to 2.5 times as
    long. Channels that fill it are as fast by Winograd's. */
 enum { BLOCK = LANES == 16 ? 8 : 4 };
-
 static int few(const struct job *job) {
     const int in_pairs = job->width % (2 * LANES) == 0 || (job->width % LANES == 0 && job->height % 2 == 0);
     return job->stride == 1 && most(job->inputs, job->outputs) <= BLOCK && in_pairs;

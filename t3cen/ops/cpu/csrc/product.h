@@ -28,7 +28,7 @@ INLINE void product(const float *a, long across, long along, const float *b, lon
         for (int j = 0; j < vectors; j++) store(out + i * out_row + j * LANES, sums[i][j]);
 }
 
-/* A matrix product, `rows` a multiple of LONG, `columns` of LANES. */
+/* A matrix product, `rows` a multiple of LONG, `columns` of LANES; `add` is a constant, so that a sum that starts loads nothing. */
 INLINE void multiply(const float *a, long across, long along, const float *b, long row, float *out, long out_row, long depth,
                      long rows, long columns, const int add) {
     long j = 0;
