@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -23,6 +24,7 @@ from t3cen.data.light_shifts import light_shifts
 from t3cen.data.randomness import generator
 from t3cen.figures.finished_runs import Runs, error_rates, held_out_images, trained_network
 from t3cen.models.network import Network
+from t3cen.nn.band_limited.activation import GroupActivation
 from t3cen.testing import interpolated, network_error
 
 DATA = {"shapes3d_light": "A", "smallnorb_light": "A", "camelyon_light": "test", "mnist_light": "in"}
@@ -33,6 +35,8 @@ ANGLES = (0.31, 0.41, 0.5, -1.77)
 GAINS = ((-0.7, 0.4, -1.1), (-1.0, -1.0, -1.0), (0.3, -0.2, -0.4))
 """Of red, green and blue, in stops."""
 IMAGES, CROPS = 8, 32
+FINE = 5
+"""Points a sample of every activation, for the same weights evaluated more finely than they were trained."""
 LEVELS = (0.3, 0.7)
 """Where pictures lie that no gain of `GAINS` moves to floor or white."""
 COMMAND = "python scripts/measure_light.py"
@@ -108,13 +112,30 @@ def equivariance(network: Network, rgb: Tensor) -> dict[str, float]:
     moved = interpolated(lifting.group)
     between, gains = [(angle,) * 3 for angle in ANGLES], [lifting.steps(gain) for gain in GAINS]  # type: ignore[operator]
     held = network_error(network, low + (high - low) * rgb, protocol="image", elements=gains, act_output=moved)
+    with points(network, FINE):
+        fine = network_error(network, rgb, elements=between, act_output=moved).worst
     return {
         "angles, steps": network_error(network, rgb).worst,
         "angles, between": network_error(network, rgb, elements=between, act_output=moved).worst,
+        f"with {FINE} points": fine,
         "images, nothing cut off": held.worst,
         "pixels cut off there": max(held.sheet_changes.values()),
         "images as they are": network_error(network, rgb, protocol="image", elements=gains, act_output=moved).worst,
     }
+
+
+@contextmanager
+def points(network: Network, number: int) -> Iterator[None]:
+    """Every activation of the network at so many points a sample; its weights are the same."""
+    activations = [module for module in network.modules() if isinstance(module, GroupActivation)]
+    trained = [activation.points for activation in activations]
+    try:
+        for activation in activations:
+            activation.points = number
+        yield
+    finally:
+        for activation, own in zip(activations, trained, strict=True):
+            activation.points = own
 
 
 def staying(network: Network) -> dict[str, float]:
