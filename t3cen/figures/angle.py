@@ -51,6 +51,7 @@ def draw(
         "mean": means,
         "overtaken_at": next((a for a, t, p in zip(angles, means["t3cen"], means["plain"], strict=True) if t < p), None),
         "published_error": _published(),
+        "backbone": first.config["backbone"],
         "runs": runs.caption(seeds, first.source),
     }
     return _figure(numbers), numbers
@@ -63,11 +64,13 @@ def _figure(numbers: dict[str, Any]) -> Figure:
     angles = numbers["angles"]
     for step in range(0, int(max(angles)) + 1, 360 // ORDER):
         axes.axvline(step, color="#D0D0D0", linewidth=6, zorder=0)
+    here = numbers["backbone"].replace("resnet", "ResNet")
     for method, (_, label) in METHODS.items():
+        own = label if method == "t3cen" or label == here else f"{label} (here {here})"
         values = list(zip(*numbers["error_percent"][method], strict=True))
         spread = [stdev(at) if len(at) > 1 else 0 for at in values]
         look = NETWORKS[method]
-        handles.append(axes.errorbar(angles, numbers["mean"][method], spread, capsize=3, **look, label=label))
+        handles.append(axes.errorbar(angles, numbers["mean"][method], spread, capsize=3, **look, label=own))
         known = numbers["published_error"][method]
         paper = {"color": look["color"], "markerfacecolor": "white", "zorder": 4, "label": f"{label}, paper"}
         handles += axes.plot(known.keys(), known.values(), "D", **paper)

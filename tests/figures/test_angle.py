@@ -13,7 +13,10 @@ class _Runs:
         return f"{len(seeds)} {source}"
 
     def get(self, experiments, seeds):
-        return {name: [SimpleNamespace(name=name, source="bundled") for _ in seeds] for name in experiments}
+        return {
+            name: [SimpleNamespace(name=name, source="bundled", config={"backbone": "resnet18"}) for _ in seeds]
+            for name in experiments
+        }
 
 
 class _Answers(nn.Module):
@@ -41,4 +44,6 @@ def test_where_t3cen_overtakes(monkeypatch):
     assert numbers["overtaken_at"] == 45
     assert numbers["published_error"]["t3cen"] == {0: 5.82, 5: 4.69, 10: 3.9, 15: 2.25}
     assert numbers["published_error"]["plain"][15] == 2.94
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["T³CEN-H4", "T³CEN-H4, paper", "ResNet44 (here ResNet18)", "ResNet44, paper"]
     assert "ahead from 45°" in figure.axes[0].texts[0].get_text()
