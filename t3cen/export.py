@@ -25,8 +25,8 @@ def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedP
     """The network, ready for inference (`t3cen.nn.inference`), as a `torch.export` program.
 
     It takes `(B, C, H, W)`, and returns what the network returns. B, H and W are free, from the smallest image on that the
-    network takes. The program is made of PyTorch's own operations. `torch.jit.trace` of a network in evaluation mode takes other
-    sizes too, but needs this package where it runs.
+    network takes; in half precision, the smallest of which no map is one pixel high or wide. The program is made of PyTorch's own
+    operations. `torch.jit.trace` of a network in evaluation mode takes other sizes too, but needs this package where it runs.
 
     Args:
         network: e.g. from `t3cen.models.build`; it is not modified.
