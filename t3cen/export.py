@@ -24,8 +24,9 @@ LEAST_SIDE = 64
 def export_program(network: nn.Module, image_size: tuple[int, int]) -> ExportedProgram:
     """The network, ready for inference (`t3cen.nn.inference`), as a `torch.export` program.
 
-    It takes `(B, C, H, W)`, and returns what the network returns. B, H and W are free, from the smallest image on that the
-    network takes; in half precision, the smallest of which no map is one pixel high or wide. The program is made of PyTorch's own
+    It takes `(B, C, H, W)`, and returns what the network returns. B, H and W are free, from the smallest image on of which no map
+    is one pixel high or wide. In float32 `program.module(check_guards=False)` takes smaller ones too: where a layer strides,
+    PyTorch writes down that its maps have more than a pixel, and nothing depends on it. The program is made of PyTorch's own
     operations. `torch.jit.trace` of a network in evaluation mode takes other sizes too, but needs this package where it runs.
 
     Args:
