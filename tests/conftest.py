@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import sys
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -36,11 +37,21 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by -m
-def pytest_collection_modifyitems(items):
-    """Tests of SLURM and of a GPU are slow ones."""
+def pytest_collection_modifyitems(items, config):
+    """Tests of SLURM and of a GPU are slow ones, and so are the cases that a mark `fast` does not name."""
+    named = {}
     for item in items:
         if {"slurm", "gpu"} & {mark.name for mark in item.iter_markers()}:
             item.add_marker(pytest.mark.slow)
+        if fast := item.get_closest_marker("fast"):
+            found = {case for case in fast.args if fnmatchcase(item.callspec.id, case)}
+            named.setdefault((item.function, fast.args), set()).update(found)
+            if not found:
+                item.add_marker(pytest.mark.slow)
+    if not any("::" in argument for argument in config.args):  # else some cases may be left out
+        for (test, cases), found in named.items():
+            if unknown := set(cases) - found:
+                raise pytest.UsageError(f"{test.__module__}.{test.__name__}: the mark `fast` names no case by {unknown}")
 
 
 def pytest_runtest_setup(item):

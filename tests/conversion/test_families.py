@@ -9,12 +9,12 @@ spec = importlib.util.spec_from_file_location("convert_families", Path(__file__)
 families = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(families)
 
-FAST = {"unet", "squeezenet1_1"}
 COARSE = {"regnet_y_400mf": 0.25, "unet": 0.05}
 """How far parameters may be off where groups of channels, or few of them, leave no nearer width."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in FAST else pytest.mark.slow) for n in families.FAMILIES])
+@pytest.mark.fast("h4s4-squeezenet1_1", "h3s2l2-unet")
+@pytest.mark.parametrize("name", families.FAMILIES)
 @pytest.mark.parametrize("group", families.GROUPS)
 def test_it_is_equivariant_with_as_many_parameters(name, group):
     network, rgb = families.converted(name, group), families.images(name)[:1]

@@ -15,6 +15,7 @@ def test_every_figure_is_composed_and_names_a_function(name):
     assert config.figure.caption.endswith(".")
 
 
+@pytest.mark.fast("*-laptop")
 @pytest.mark.parametrize("scale", ["paper", "laptop", "smoke"])
 @pytest.mark.parametrize("name", registry.names())
 def test_the_data_sets_of_every_figure_compose_at_every_scale(name, scale):

@@ -66,6 +66,7 @@ def on_gpu(tensor):
 
 
 @every
+@pytest.mark.fast("*-t3cen", "True-lcer", "True-recompute", "False-continuous")
 @pytest.mark.parametrize("training", [True, False])
 def test_forward(made, training):
     net = network(made).train(training)
@@ -75,6 +76,7 @@ def test_forward(made, training):
         assert logits.shape == (2, 4)
 
 
+@pytest.mark.fast("resnet50")
 @pytest.mark.parametrize("name", names())
 def test_every_architecture(name):
     net = network({"group": "h4", "width": None}, name)
@@ -101,6 +103,7 @@ class OnGpu(Interpreter):
         return super().run_node(node)
 
 
+@pytest.mark.fast("lcer", "continuous")
 @pytest.mark.parametrize("kind", [kind for kind in NETWORKS if kind != "recompute"])  # checkpoints cannot be traced so
 def test_forward_and_backward(kind):
     # Autograd's engine asks a GPU that is not there for its context, so the step is traced on the CPU and the graph is moved.

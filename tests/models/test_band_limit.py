@@ -82,11 +82,12 @@ def test_a_polynomial_network_with_too_few_points_is_not():
         ("resnet18", "l9", {}),
         ("resnet18", "h5", {"family": "t3cen_rgb"}),
         ("z2cnn", "h5", {}),
-        pytest.param("resnet18", "h5s3", {}, marks=pytest.mark.slow),
-        pytest.param("resnet50", "s5", {}, marks=pytest.mark.slow),
-        pytest.param("resnet44", "l5", {}, marks=pytest.mark.slow),
+        ("resnet18", "h5s3", {}),
+        ("resnet50", "s5", {}),
+        ("resnet44", "l5", {}),
     ],
 )
+@pytest.mark.fast("random-resnet18-[sl]5-options[13]", "trained-resnet18-h[45]-options[46]", "trained-*-l9-*", "*-z2cnn-*")
 @pytest.mark.parametrize("weights", ["random", "trained"])
 def test_fractional_error_is_small_and_a_discrete_network_ten_times_worse(name, group, options, weights):
     def measured(band_limit):

@@ -9,9 +9,8 @@ from t3cen.models import build
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # the compiler's own, where it stops and goes on
-@pytest.mark.parametrize(
-    ("name", "recompute"), [pytest.param("resnet18", False, marks=pytest.mark.slow), ("z2cnn", False), ("z2cnn", True)]
-)
+@pytest.mark.fast("z2cnn-True")
+@pytest.mark.parametrize(("name", "recompute"), [("resnet18", False), ("z2cnn", False), ("z2cnn", True)])
 def test_a_compiled_network_trains_alike_and_is_one_graph_where_nothing_is_recomputed(name, recompute):
     torch.manual_seed(0)
     network = build(name, "h4", 4, width=16, recompute=recompute).double()

@@ -85,6 +85,7 @@ def test_random_numbers_and_buffers_are_drawn_and_counted_once():
     torch.testing.assert_close(made_again, kept, rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_a_training_step_takes_less_than_half_the_memory():
     # The C library then gives back every block that is freed, and resident memory is memory in use.
     environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}

@@ -94,6 +94,7 @@ def test_a_few_images_at_a_time(orders, points, images, monkeypatch):
     torch.testing.assert_close(got, band_limited_relu_backward.plain(gradient, f, orders, points))
 
 
+@pytest.mark.fast("orders1-off", "orders2-on")
 @pytest.mark.parametrize("mode", ["on", "off"])
 @pytest.mark.parametrize("orders", [(5,), (4,), (3, 1, 3)])
 def test_derivatives_of_the_first_and_second_order(orders, mode):
@@ -107,6 +108,7 @@ def test_derivatives_of_the_first_and_second_order(orders, mode):
         kernels.use("auto")
 
 
+@pytest.mark.fast("dtype0")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_opcheck(dtype):
     f = function((3, 5)).to(dtype)

@@ -204,6 +204,7 @@ def test_memory_that_cannot_be_had_is_an_error(threads):
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="a processor without AVX")
+@pytest.mark.fast("-mno-avx-*")
 @pytest.mark.parametrize(("without", "lanes"), [("-mno-avx512f", 8), ("-mno-avx", 4)])
 def test_narrower_vectors(without, lanes):
     """Other widths of vectors, whatever this processor has."""

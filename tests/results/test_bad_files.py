@@ -50,6 +50,7 @@ def put(path, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
+@pytest.mark.fast("deep", "half")
 @pytest.mark.parametrize("kind", BAD)
 def test_tables_report_and_status_name_it_and_go_on(kind, result_file, tmp_path, capsys, monkeypatch):
     status.console.width = 200
@@ -180,6 +181,7 @@ def test_names_that_are_no_text_are_printed_as_escapes(result_file, tmp_path, ca
     assert printable("a\nb\x1b[1m²–é") == r"a\nb\x1b[1m²–é"
 
 
+@pytest.mark.fast("a=*", "=")
 @pytest.mark.parametrize(
     "change", ["a=${b}", "optimizer.lr=nan", "experiment@x=../../y", "+data={_target_: os.system}", "=", "~"]
 )

@@ -51,6 +51,7 @@ class Attack:
         return self.path.parents[1], 0.0
 
 
+@pytest.mark.fast("False-final_flips", "True-final_cuts")
 @pytest.mark.parametrize("kind", [attack_files.final_flips, attack_files.final_cuts])
 @pytest.mark.parametrize("sealing", [True, False])
 def test_what_is_accepted_is_told(kind, sealing, tmp_path, monkeypatch):

@@ -41,6 +41,7 @@ def _anything(unpickler, module, name):
     return pickle.Unpickler(io.BytesIO()).find_class(module, name)
 
 
+@pytest.mark.fast("labels-*", "coco-*", "flips-*", "downloads-*")
 @pytest.mark.parametrize(
     ("kind", "cases", "target", "replacement"),
     [

@@ -48,6 +48,7 @@ def test_the_plan_counts_from_nothing_and_shared_runs_once(status, result_file, 
     assert int(rows["all, shared runs once"][0].split("/")[1]) < shared
 
 
+@pytest.mark.slow  # it counts the operations of six networks
 def test_the_plan_of_a_gpu_has_hours_and_costs_of_each_backend(status, result_file, tmp_path):
     result_file("kutomadata_h4", 1999, {"test": 700}, device="NVIDIA L40", step_seconds=1.0, steps=3600)
     arguments = ("kutomadata", "--plan", "--scale", "smoke", "--outputs", tmp_path, "--device", "L40")

@@ -76,6 +76,7 @@ def test_gradients_summed_over_batches_are_not_lost(orders, tmp_path):
     assert_equal(result(tmp_path / "stopped"), result(tmp_path / "whole"))
 
 
+@pytest.mark.fast("batch-epochs", "step of two*-steps")
 @pytest.mark.parametrize("length", [{"max_epochs": 4}, {"max_epochs": None, "max_steps": 4}], ids=["epochs", "steps"])
 @pytest.mark.parametrize(
     ("images", "settings"),

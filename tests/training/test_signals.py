@@ -92,6 +92,7 @@ def test_a_process_that_raises_does_not_wait_for_its_loaders():
         assert child.returncode == 1
 
 
+@pytest.mark.fast(str(int(signal.SIGTERM)))
 @pytest.mark.parametrize("number", signals.ASKS)
 def test_loader_processes_do_not_hear_of_it_also_while_they_are_started(number, tmp_path):
     with started(LOADS, "fork", "20") as child:
