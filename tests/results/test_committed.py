@@ -1,5 +1,8 @@
 """The results that are committed under docs/results: whole, of clean code, and the tables beside them are theirs."""
 
+import html
+import re
+
 import pytest
 
 from t3cen.commands.tables import main
@@ -46,11 +49,26 @@ def test_every_record_is_in_a_printed_table():
     assert {record.name for record in load(RESULTS).records} <= printed
 
 
+def test_the_page_is_of_the_records_and_of_the_claims():
+    page = (RESULTS / "report.html").read_text()
+    assert f"from {len(load(RESULTS).records)} results" in page
+    counted = re.findall(r"\| \[(.+)\]\(.*\) \| (\d+) \|", (ROOT / "docs" / "claims.md").read_text())
+    assert counted
+    assert all(f"{count} {verdict}" in html.unescape(page) for verdict, count in counted)
+    tables = [path for path in TABLES if get_table(path.stem).kind == "trained"]
+    assert all(_first_of_ours(path.read_text()) in page for path in tables)
+
+
 def test_a_scale_without_results_is_named_with_those_that_have_some(capsys):
     assert main(["hue_shift", "--outputs", str(RESULTS)]) == 0
     assert "no results at scale paper, only at laptop; see --scale" in capsys.readouterr().err
     assert main(["hue_shift", "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
     assert not capsys.readouterr().err
+
+
+def _first_of_ours(table):
+    """The mean and the standard deviation of the first cell that has both."""
+    return re.search(r"\d+\.\d+ \(\d+\.\d+\)", table)[0]
 
 
 def _lasting(printed):
