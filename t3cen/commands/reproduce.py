@@ -29,6 +29,8 @@ HALF_DIGIT = 0.005
 """Percent; a printed number stands for what rounds to it."""
 RELATIVE = 0.05
 """Of a measured number, which has no spread: what processors differ in."""
+OF_THE_MACHINE = {"it/s", "MiB"}
+"""Units of what every machine has its own number of: printed side by side, and not judged."""
 
 
 def main(arguments: list[str]) -> int:
@@ -79,7 +81,7 @@ def commands_of(table: Table, scale: str, outputs: Path) -> Iterator[list[str]]:
 def compared(table: Table, scale: str, outputs: Path) -> Iterator[tuple[str, str, str, str, str]]:
     """Row, column, committed, here and verdict of every cell that is committed or here."""
     committed, here = (build(table, Cells(load(folder), scale), folder) for folder in (COMMITTED, outputs))
-    for theirs, ours in zip(committed.sections, here.sections, strict=True):
+    for section, theirs, ours in zip(table.sections, committed.sections, here.sections, strict=True):
         for row, again in zip(theirs.rows, ours.rows, strict=True):
             for column, old, new in zip(theirs.columns, row.cells, again.cells, strict=True):
                 if old.ours or new.ours:
@@ -89,17 +91,19 @@ def compared(table: Table, scale: str, outputs: Path) -> Iterator[tuple[str, str
                         column,
                         f"{old.value} {old.count}".strip(),
                         f"{new.value} {new.count}".strip(),
-                        _verdict(old, new),
+                        _verdict(old, new, judged=section.unit not in OF_THE_MACHINE),
                     )
 
 
-def _verdict(old: PrintedCell, new: PrintedCell) -> str:
+def _verdict(old: PrintedCell, new: PrintedCell, *, judged: bool = True) -> str:
     if old.ours is None:
         return "not committed"
     if new.ours is None:
         return "outside: not made here"
     if old.ours.mean == new.ours.mean:
         return "the same"
+    if not judged:
+        return "of this machine"
     spread = RELATIVE * abs(old.ours.mean) if old.ours.sd is None else old.ours.sd + HALF_DIGIT
     return "within" if abs(new.ours.mean - old.ours.mean) <= spread else "outside its spread"
 

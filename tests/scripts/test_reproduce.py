@@ -6,6 +6,7 @@ import pytest
 
 from t3cen.commands import reproduce
 from t3cen.experiments.schema import get_table, tables
+from t3cen.results import measured
 
 
 @pytest.fixture
@@ -39,6 +40,17 @@ def test_what_was_not_made_here_is_not_reproduced(committed, tmp_path, capsys):
     (tmp_path / "here").mkdir()
     assert reproduce.main(["kutomadata", "--outputs", str(tmp_path / "here")]) == 1
     assert "outside: not made here" in capsys.readouterr().out
+
+
+def test_speed_and_memory_are_of_the_machine_and_not_judged(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(reproduce, "COMMITTED", tmp_path / "committed")
+    monkeypatch.setattr(reproduce, "run", lambda command: 0)
+    for where, factor in (("committed", 1), ("here", 3)):
+        found = {"memory/t3cen/h1": 1050.0 * factor, "speed/t3cen/h4": 22.5 * factor}
+        measured.write(tmp_path / where, "training_cost", found, {"device": "a processor"})
+    assert reproduce.main(["training_cost", "--outputs", str(tmp_path / "here")]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| T³CEN, Training")]
+    assert [line.rpartition("| ")[2] for line in lines] == ["of this machine |"] * 2
 
 
 def test_a_failure_ends_it(monkeypatch, tmp_path):
