@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from t3cen.analysis.training_cost import Setting, measure_here, seconds_of
+from t3cen.figures.training_cost import LCER_GROUPS
 from t3cen.groups import ColorGroup
 from t3cen.models import build
 from t3cen.nn import GroupConv2d
@@ -32,8 +33,8 @@ from t3cen.training.provenance import code_version, device_name, library_version
 
 KEPT = Path(__file__).resolve().parents[1] / "docs" / "gpu"
 GROUPS = ("h4", "s4", "l4", "h4s4", "h4l4", "h4s4l4")
-ODD = {"h4": "h4", "s3": "s4", "l3": "l4", "h4s3": "h4s4", "h4l3": "h4l4"}
-"""Groups that LCER has: odd orders of saturation or luminance, never both; and their columns of `training_cost`."""
+ODD = {group: column for column, group in LCER_GROUPS.items()}
+"""Groups that LCER has, and their columns of `training_cost`."""
 NETWORKS: list[dict[str, Any]] = [
     {"group": "", "family": "plain"},
     *({"group": group, "backend": "fourier"} for group in GROUPS),

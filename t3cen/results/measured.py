@@ -116,9 +116,9 @@ def _figure(path: Path, table: str) -> Measurement | None:
     cells = numbers.get("tables", {}).get(table) if isinstance(numbers, Mapping) else None
     if not cells:
         return None
-    device = {"device": numbers["device"]} if "device" in numbers else {}
+    stated = {name: numbers[name] for name in ("setting", "device") if name in numbers}
     dirty = " with uncommitted changes" if content.get("dirty") else ""
-    origin = {**device, "command": content["command"], "commit": str(content.get("commit", "unknown"))[:10] + dirty}
+    origin = {**stated, "command": content["command"], "commit": str(content.get("commit", "unknown"))[:10] + dirty}
     return Measurement(path, table, cells, origin, "")
 
 
