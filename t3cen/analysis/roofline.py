@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -118,16 +117,16 @@ def training_step(network: nn.Module, batch: int, size: int, products: str = "co
     """The work of forward, cross-entropy and backward of `batch` images of `size` x `size`, in float32 and in eager operations,
     with the products of `t3cen.ops.devices.PRODUCTS`.
 
-    Fake tensors have shapes and no numbers, so a network of any size takes a second or two. Adam's update is four tensors
-    read and three written a parameter, as one launch.
+    Tensors on the meta device have shapes and no numbers, so a network of any size takes a second; `network` may be on it
+    too. Adam's update is four tensors read and three written a parameter, as one launch.
     """
-    named = {name: value.detach() for name, value in [*network.named_parameters(), *network.named_buffers()]}
     trained = dict(network.named_parameters())
-    with FakeTensorMode() as mode:
-        state = {name: mode.from_tensor(value).requires_grad_(name in trained) for name, value in named.items()}
-        images, labels = torch.empty(batch, 3, size, size), torch.empty(batch, dtype=torch.long)
-        with _Count(products) as counted:
-            F.cross_entropy(functional_call(network, state, (images,)), labels).backward()
+    named = [*trained.items(), *network.named_buffers()]
+    state = {name: torch.empty_like(value, device="meta").requires_grad_(name in trained) for name, value in named}
+    images = torch.empty(batch, 3, size, size, device="meta")
+    labels = torch.empty(batch, dtype=torch.long, device="meta")
+    with _Count(products) as counted:
+        F.cross_entropy(functional_call(network, state, (images,)), labels).backward()
     update = 7 * sum(value.numel() * value.element_size() for value in trained.values())
     return Work((*counted.operations, (update, 0)))
 
@@ -154,7 +153,7 @@ def roofline_seconds(device: str) -> Callable[[str, Mapping[str, Any]], float] |
         data = make_data(config)
         model = {**config["model"], "backend": backend}
         images = config["data"]["batch_size"] * getattr(data.augmentation, "views", 1)
-        with devices.taken_for(facts):
+        with devices.taken_for(facts), torch.device("meta"):
             network = make_network({**config, "model": model}, data)
             # the number of classes is next to nothing, and `auto` is often the same as another choice
             runs = [layer.resolved_backend for layer in network.modules() if hasattr(layer, "resolved_backend")]
