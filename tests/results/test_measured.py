@@ -44,7 +44,8 @@ def test_figures_that_hold_cells_fill_what_no_measurement_does(tmp_path):
     write(tmp_path, "equivariance_error", {"lifting/published/t3cen": 1.0}, {"device": "a"})
     (tmp_path / "figures").mkdir()
     figure = tmp_path / "figures" / "lifting_error.json"
-    numbers = {"tables": {"equivariance_error": {"lifting/published/lcer": 8.5, "lifting/published/t3cen": 2.0}}}
+    cells = {"lifting/published/lcer": 8.5, "lifting/published/t3cen": 2.0}
+    numbers = {"setting": "ResNet18", "device": "a GPU", "tables": {"equivariance_error": cells}}
     figure.write_text(json.dumps({"command": "draw it", "commit": "0" * 40, "dirty": True, "numbers": numbers}))
     (tmp_path / "figures" / "other.json").write_text(json.dumps({"command": "x", "numbers": [1, 2]}))
     os.utime(figure, (4e9, 4e9))  # a copy is as new as you like
@@ -52,7 +53,9 @@ def test_figures_that_hold_cells_fill_what_no_measurement_does(tmp_path):
     cells = newest(found)
     assert bad == []
     assert {name: value for name, (value, _) in cells.items()} == {"lifting/published/lcer": 8.5, "lifting/published/t3cen": 1.0}
-    assert cells["lifting/published/lcer"][1].origin == "command draw it, commit 0000000000 with uncommitted changes"
+    assert cells["lifting/published/lcer"][1].origin == (
+        "setting ResNet18, device a GPU, command draw it, commit 0000000000 with uncommitted changes"
+    )
     assert load(tmp_path, "training_cost") == ([], [])
 
 
