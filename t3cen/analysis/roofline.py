@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -72,24 +73,17 @@ class Work:
 
 
 class _Count(TorchDispatchMode):
-    def __init__(self, products: str) -> None:
+    """Notes each operation, and of this project's own operators what they were called with: those run as several."""
+
+    def __init__(self) -> None:
         super().__init__()
-        self.kernels = KERNELS.get(products, {})
         self.operations: list[tuple[int, int]] = []
-        self._known: dict[Any, list[tuple[int, int]]] = {}
+        self.operators: list[tuple[Any, tuple[Any, ...]]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in DECOMPOSITIONS:
-            key = func, repr(tree_map(_seen, args))
-            if key in self._known:  # the shapes of its result are known without its operations
-                self.operations += self._known[key]
-                return func(*args)
-            kernel = self.kernels.get(func.name().partition("::")[2], DECOMPOSITIONS[func])
-            before = len(self.operations)
-            with self:
-                out = kernel(*args)
-            self._known[key] = self.operations[before:]
-            return out
+            self.operators.append((func, args))
+            return func(*args)
         if func.namespace == "aten" and func._can_decompose():
             with self:
                 return func.decompose(*args, **(kwargs or {}))
@@ -100,8 +94,34 @@ class _Count(TorchDispatchMode):
         return out
 
 
+def _operations(
+    call: Callable[[], Any], kernels: Mapping[str, Callable[..., Any]], known: dict[Any, list[tuple[int, int]]]
+) -> list[tuple[int, int]]:
+    """Those of `call`, with those of each operator in its place; what an operator does for some shapes is found out once.
+
+    Its operations are counted afterwards and not inside of the call, where neither gradients nor `torch.func` work.
+    """
+    with _Count() as counted:
+        call()
+    operations = list(counted.operations)
+    for func, args in counted.operators:
+        key = func, repr(tree_map(_seen, args))
+        if key not in known:
+            kernel = kernels.get(func.name().partition("::")[2], DECOMPOSITIONS[func])
+            known[key] = _operations(partial(kernel, *tree_map(_like, args)), kernels, known)
+        operations += known[key]
+    return operations
+
+
 def _seen(value: Any) -> Any:
     return (value.shape, value.stride(), value.dtype) if isinstance(value, Tensor) else value
+
+
+def _like(value: Any) -> Any:
+    """A tensor of the same shape, without its graph."""
+    return (
+        torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta") if isinstance(value, Tensor) else value
+    )
 
 
 def _flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
@@ -125,10 +145,12 @@ def training_step(network: nn.Module, batch: int, size: int, products: str = "co
     state = {name: torch.empty_like(value, device="meta").requires_grad_(name in trained) for name, value in named}
     images = torch.empty(batch, 3, size, size, device="meta")
     labels = torch.empty(batch, dtype=torch.long, device="meta")
-    with _Count(products) as counted:
+
+    def step() -> None:
         F.cross_entropy(functional_call(network, state, (images,)), labels).backward()
+
     update = 7 * sum(value.numel() * value.element_size() for value in trained.values())
-    return Work((*counted.operations, (update, 0)))
+    return Work((*_operations(step, KERNELS.get(products, {}), {}), (update, 0)))
 
 
 def roofline_seconds(device: str) -> Callable[[str, Mapping[str, Any]], float] | None:

@@ -171,3 +171,7 @@ def test_the_roofline_counts_what_is_known():
     assert work.seconds(GPUS["L40"]) == pytest.approx(work.launches * 4e-6)  # toys are all launches
     fourier, direct = (training_step(build("z2cnn", "h4s4", 10, backend=b, width=32), 2, 28) for b in ("fourier", "direct"))
     assert fourier.flops < direct.flops
+    coarse, fine = (
+        training_step(build("z2cnn", "h3", 10, band_limit={"activation": points}, width=32), 2, 28) for points in (2, 4)
+    )
+    assert coarse.flops < fine.flops  # ReLU's finer grid costs products, forwards and backwards
