@@ -13,7 +13,7 @@ from t3cen.training.files import RunInProgress
 
 _EXPECTED = (ValueError, OSError, RunInProgress, FloatingPointError, DataError, torch.OutOfMemoryError)
 
-_LOADER = re.compile(r"DataLoader worker \(pid\S* (\d+)\) (?:is killed by signal: ([\w ]+)|exited unexpectedly)")
+_LOADER = re.compile(r"DataLoader worker \(pid\S* ([\d, ]+)\) (?:is killed by signal: ([\w ]+)|exited unexpectedly)")
 """What PyTorch says when a loader process died, by whichever of its two ways it notices."""
 
 

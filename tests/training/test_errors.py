@@ -34,7 +34,7 @@ def test_a_killed_loader_is_told_by_what_helps():
     ("text", "by"),
     [
         ("DataLoader worker (pid 12) is killed by signal: Killed. ", "loader process 12 was killed (Killed),"),
-        ("DataLoader worker (pid(s) 12) exited unexpectedly", "loader process 12 was killed,"),
+        ("DataLoader worker (pid(s) 12, 13) exited unexpectedly", "loader process 12, 13 was killed,"),
         (
             "DataLoader worker (pid 12) is killed by signal: Bus error. Out of shared memory?",
             "loader process 12 was killed (Bus error),",
