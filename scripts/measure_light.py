@@ -43,7 +43,10 @@ COMMAND = "python scripts/measure_light.py"
 KEPT = Path("docs/results/light_measured.json")
 PAGE, BEGIN, END = Path("docs/light.md"), "<!-- measure_light.py -->\n", "<!-- end -->\n"
 HEADS = {
-    "angles, steps": "angles, all steps",
+    "angles, steps": "at steps",
+    "angles, between": "between steps",
+    f"with {FINE} points": f"between, {FINE} points",
+    "pixels cut off there": "pixels cut off",
     "exposure_down_2": "exposure −2",
     "exposure_2": "exposure ±2",
     "planckian": "radiators",

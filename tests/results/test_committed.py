@@ -29,7 +29,7 @@ def test_tables_are_of_the_records(path, capsys):
     assert _lasting(capsys.readouterr().out) == _lasting(path.read_text())
 
 
-EARLIER = {"continuous", "light"}
+EARLIER = {"continuous"}
 """Tables whose records are of more than one commit of the training code; docs/results/README.md says so."""
 
 

@@ -66,7 +66,8 @@ def test_the_committed_errors_are_those_that_the_page_tells():
     for about in found["data"].values():
         error = about["equivariance error"]
         assert error["angles, steps"] < 5e-6
-        assert max(error["angles, between"], error["images, nothing cut off"]) <= 4e-2
+        assert error[f"with {light.FINE} points"] <= 1e-2
+        assert max(error["angles, between"], error["images, nothing cut off"]) <= 2e-1
         assert error["pixels cut off there"] == 0
     assert found["protocol"]["gains"] == [list(gains) for gains in light.GAINS]
     text = (ROOT / light.PAGE).read_text(encoding="utf-8")
