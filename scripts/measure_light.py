@@ -187,4 +187,7 @@ def table(corner: str, rows: Mapping[str, Mapping[str, float]], form: str) -> st
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except FileNotFoundError as absent:
+        sys.exit(str(absent))

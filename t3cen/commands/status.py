@@ -145,7 +145,7 @@ def print_sources(clock: Clock) -> None:
     console.print(f"Step times from: {escape(known)}.{mixed}")
     if clock.estimated:
         console.print(
-            f"Estimated, never timed: {len(clock.estimated)} networks. Their hours are a floor, the roofline of docs/gpu.md in "
+            f"Estimated, never timed: {len(clock.estimated)} networks. Their hours are by the roofline of docs/gpu.md, in "
             "float32. `fourier` and `direct` are estimates throughout. `t3cen status --measure` on the device replaces `auto`'s."
         )
     elif not clock.devices:
