@@ -32,8 +32,9 @@ test: $(READY) ## style, types, and the fast tests: every kind of thing once (mi
 	@$(RUN) -m mypy
 	@$(PYTEST) -m "not slow"
 
-test-all: test ## the same, then the slow tests: every single one
+test-all: test ## the same, then the slow tests and those with the lowest versions: every single one
 	@$(PYTEST) -m slow
+	@$(MAKE) --no-print-directory test-lowest
 
 test-gpu: $(READY) ## the tests that need a GPU; where there is none, a line that says so
 	@if $(RUN) -c 'import torch; exit(not torch.cuda.is_available())'; then $(RUN) -m pytest -m gpu tests/gpu; \
