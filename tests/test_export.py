@@ -16,16 +16,16 @@ GROUPS = {**{name: [""] for name in TRIVIAL}, "lcer": ["h3", "s3", "l3", "h2s3"]
 CYCLIC_ORDER_ONE = [("plain", ""), ("gray", ""), ("lcer", "s3"), ("lcer", "l3")]
 """Ordinary convolutions alone, of which a deep network once lost the batch that varies."""
 FAMILY_CASES = [
-    *(pytest.param("z2cnn", family, group, {}, marks=slow) for family in FAMILIES for group in GROUPS.get(family, ["h3"])),
-    pytest.param("z2cnn", "ceconv", "h3", {"separable": True}, marks=slow),
-    *(pytest.param("z2cnn", family, "h3", {"band_limit": {"lift": 4}}, marks=slow) for family in accepting("band_limit")),
-    pytest.param("z2cnn", "t3cen", "h3s3", {"band_limit": True}, marks=slow),
-    pytest.param("z2cnn", "t3cen_scale", "h3", {"band_limit": True}, marks=slow),
-    *(pytest.param("resnet18", family, group, {"width": 16}, marks=slow) for family, group in CYCLIC_ORDER_ONE),
-    pytest.param("resnet18", "t3cen", "h4s4", {"width": 32}, marks=slow),
-    pytest.param("resnet50", "t3cen", "h4", {"width": 16}, marks=slow),
+    *(("z2cnn", family, group, {}) for family in FAMILIES for group in GROUPS.get(family, ["h3"])),
+    ("z2cnn", "ceconv", "h3", {"separable": True}),
+    *(("z2cnn", family, "h3", {"band_limit": {"lift": 4}}) for family in accepting("band_limit")),
+    ("z2cnn", "t3cen", "h3s3", {"band_limit": True}),
+    ("z2cnn", "t3cen_scale", "h3", {"band_limit": True}),
+    *(("resnet18", family, group, {"width": 16}) for family, group in CYCLIC_ORDER_ONE),
+    ("resnet18", "t3cen", "h4s4", {"width": 32}),
+    ("resnet50", "t3cen", "h4", {"width": 16}),
 ]
-CASES = [("z2cnn", "plain", "", {"width": 2}), *FAMILY_CASES]
+CASES = [("z2cnn", "plain", "", {"width": 2}), *(pytest.param(case, marks=slow) for case in FAMILY_CASES)]
 SIZES = [(2, 0, 0), (1, 0, 0), (5, 4, 1), (1, 1, 6)]
 """Batch, and what height and width have more than the image that is exported with."""
 SMALLEST = {"resnet18": 9, "resnet50": 9}
@@ -65,11 +65,17 @@ def assert_same(logits, net, rgb):
     torch.testing.assert_close(logits / want.abs().max(), want / want.abs().max(), rtol=0, atol=1e-5)
 
 
-@exports
-@pytest.mark.parametrize(("name", "family", "group", "options"), CASES)
-def test_program_matches_at_every_size(name, family, group, options):
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: "-".join(map(str, case)))
+def exported(request):
+    """Name, network and program, which takes most of the time of the two tests that ask for it."""
+    name, family, group, options = request.param
     net = network(name, family, group, options)
-    program = export_program(net, (side(name), side(name)))
+    return name, net, export_program(net, (side(name), side(name)))
+
+
+@exports
+def test_program_matches_at_every_size(exported):
+    name, net, program = exported
     targets = {str(node.target) for graph in program.graph_module.modules() for node in graph.graph.nodes}
     assert any("conv" in target for target in targets)
     assert not any("batch_norm" in target or "t3cen" in target for target in targets)
@@ -83,10 +89,10 @@ def test_program_matches_at_every_size(name, family, group, options):
 
 @exports
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "family", "group", "options"), CASES[:-1])  # a ResNet50 takes most of a minute
-def test_onnxruntime_matches_at_every_size(name, family, group, options, tmp_path):
+def test_onnxruntime_matches_at_every_size(exported, tmp_path, monkeypatch):
     onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
-    net = network(name, family, group, options)
+    name, net, program = exported
+    monkeypatch.setattr(export, "export_program", lambda *_: program)
     path = export_onnx(net, (side(name), side(name)), tmp_path / "net.onnx")
     kinds = [node.op_type for node in onnx.load(path).graph.node]
     assert kinds.count("Conv") >= sum(isinstance(layer, GroupConv2d) for layer in net.modules())
