@@ -83,6 +83,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 $(LOWEST)/.ready: pyproject.toml scripts/lowest_versions.py
+	@command -v $(LOWEST_PYTHON) > /dev/null || { echo "the lowest versions need Python 3.11, and $(LOWEST_PYTHON) is not there; try: make test-lowest LOWEST_PYTHON=PATH" >&2; exit 1; }
 	@test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv $(LOWEST)
 	@echo "installing the lowest versions into $(LOWEST) (a few minutes the first time)"
 	@$(LOWEST)/bin/python scripts/lowest_versions.py > $(LOWEST)/lowest.txt
