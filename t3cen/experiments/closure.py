@@ -27,6 +27,7 @@ class Closure:
         self._definitions: dict[str, dict[str, list[ast.AST]]] = {}
         self._imports: dict[str, set[Import]] = {}
         self._modules_read: dict[str, Module] = {}
+        self._paths: dict[str, Path | None] = {}
 
     def use(self, name: str, attribute: str | None = None) -> None:
         """Take in a module, or what `from name import attribute` brings of it.
@@ -143,8 +144,11 @@ class Closure:
         return self._modules_read[name]
 
     def _path(self, name: str) -> Path | None:
-        base = self.package.joinpath(*name.split(".")[1:])
-        return next((path for path in (base / "__init__.py", base.with_name(f"{base.name}.py")) if path.is_file()), None)
+        if name not in self._paths:
+            base = self.package.joinpath(*name.split(".")[1:])
+            files = base / "__init__.py", base.with_name(f"{base.name}.py")
+            self._paths[name] = next((path for path in files if path.is_file()), None)
+        return self._paths[name]
 
     def _modules(self, name: str) -> Iterator[str]:
         folder = self.package.joinpath(*name.split(".")[1:])

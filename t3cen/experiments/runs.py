@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def runs_of(table: Table | str) -> list[Run]:
     return list({run.name: run for run in runs}.values())
 
 
+@cache
 def all_runs(directory: Path = TABLE_DIR) -> dict[str, Run]:
     """Every run of every table by name, those listed twice under two names included.
 

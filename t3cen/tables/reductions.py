@@ -1,6 +1,7 @@
 """What a smaller scale changed: the settings in which trained networks differ from their runs at the paper's scale."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from t3cen.experiments import all_runs
@@ -16,10 +17,14 @@ def reductions(groups: Sequence[Group]) -> list[str]:
     """`backbone resnet18 (paper resnet44)`, each once, in the order of the configuration."""
     found: dict[str, None] = {}
     for group in groups:
-        run = all_runs().get(group.first.name)
-        if run is not None:
-            found |= dict.fromkeys(_differences(group.first.config, compose(run, "paper")))
+        if group.first.name in all_runs():
+            found |= dict.fromkeys(_differences(group.first.config, _papers(group.first.name)))
     return list(found)
+
+
+@cache
+def _papers(name: str) -> Mapping[str, Any]:
+    return compose(all_runs()[name], "paper")
 
 
 def _differences(ours: Mapping[str, Any], paper: Mapping[str, Any]) -> Iterator[str]:
