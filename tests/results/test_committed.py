@@ -29,19 +29,13 @@ def test_tables_are_of_the_records(path, capsys):
     assert _lasting(capsys.readouterr().out) == _lasting(path.read_text())
 
 
-EARLIER = {"continuous"}
-"""Tables whose records are of more than one commit of the training code; docs/results/README.md says so."""
-
-
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
 def test_a_table_is_of_one_version_of_the_code_and_of_one_source(path):
-    table = get_table(path.stem)
-    names = {run.name for run in runs_of(table)}
+    names = {run.name for run in runs_of(get_table(path.stem))}
     records = [record for record in load(RESULTS).records if record.name in names]
     for name in names:
         assert len({(record.code, record.provenance, record.setting) for record in records if record.name == name}) <= 1
-    if table.name not in EARLIER:
-        assert len({commit for record in records for commit in record.commits}) <= 1
+    assert len({commit for record in records for commit in record.commits}) <= 1
 
 
 def test_every_record_is_in_a_printed_table():
