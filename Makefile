@@ -16,6 +16,8 @@ LOWEST_TESTS := tests/test_project.py tests/test_export.py tests/models/test_reg
 	tests/tables/test_formats.py tests/results tests/figures/test_coverage.py tests/scripts/test_publish_wandb.py \
 	tests/training/test_sweep.py
 PYTEST := $(RUN) -m pytest -n 2 --dist worksteal
+# Tests start many processes: they are to find the modules compiled, also where the environment forbids it.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-gpu lint tables figures report docs status clean

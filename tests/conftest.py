@@ -22,10 +22,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 
 def every_experiment():
-    """The name of each; slow are those whose data set with this model, augmentation and settings have all come before."""
+    """The name of each; slow are those whose data set, model, augmentation and settings have all come before."""
     seen = set()
     for name, run in all_runs().items():
-        parts = {(run.data, run.model), run.augment, *run.changes}
+        parts = {("data", run.data), ("model", run.model), run.augment, *run.changes}
         yield pytest.param(name, marks=pytest.mark.slow if parts <= seen else ())
         seen |= parts
 
@@ -60,6 +60,16 @@ def pytest_runtest_setup(item):
 
         if not torch.cuda.is_available():
             pytest.skip("needs a CUDA device")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bundled_digits_are_read_once():
+    """Reading them takes longer than a small run on them."""
+    from t3cen.data import mnist
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mnist, "bundled_digits", cache(mnist.bundled_digits))
+        yield
 
 
 @pytest.fixture(scope="session")

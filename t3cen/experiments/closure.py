@@ -28,6 +28,7 @@ class Closure:
         self._imports: dict[str, set[Import]] = {}
         self._modules_read: dict[str, Module] = {}
         self._paths: dict[str, Path | None] = {}
+        self._left_out: dict[str, bool] = {}
 
     def use(self, name: str, attribute: str | None = None) -> None:
         """Take in a module, or what `from name import attribute` brings of it.
@@ -35,7 +36,9 @@ class Closure:
         Raises:
             ValueError: the package has no such thing.
         """
-        if any(name == beside or name.startswith(f"{beside}.") for beside in self.beside):
+        if name not in self._left_out:
+            self._left_out[name] = any(f"{name}.".startswith(f"{beside}.") for beside in self.beside)
+        if self._left_out[name]:
             return
         path = self._path(name)
         if path is None:
@@ -115,8 +118,9 @@ class Closure:
             nodes = used[definition] = [node for statement in statements for node in self._chosen(statement)]
             for found in imports(statements):
                 self._follow(found)
-            for found_name in names(nodes):
-                self._use_definition(name, found_name)
+            for node in nodes:
+                for found_name in names(node):
+                    self._use_definition(name, found_name)
         elif not definition:
             used[""] = []
 

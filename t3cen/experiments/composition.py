@@ -7,6 +7,7 @@ Hydra's own result.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,11 @@ def compose(run: Run, scale: str, conf: Path = CONF) -> dict[str, Any]:
         FileNotFoundError: a file of the composition does not exist, such as that of an unknown scale.
         ValueError: conf/train.yaml's defaults list holds an entry of another form.
     """
+    return deepcopy(_composed(run, scale, conf))
+
+
+@cache
+def _composed(run: Run, scale: str, conf: Path) -> dict[str, Any]:
     _, primary = _file(conf / "train.yaml")
     chosen = {"data": run.data, "model": run.model, "scale": scale, "experiment": run.name}
     chosen |= {"augment": run.augment} if run.augment else {}

@@ -1,12 +1,11 @@
 """The runs behind the tables: every distinct (data set, row) of conf/table/*.yaml is one, however many cells read it."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from omegaconf import OmegaConf
 
 from t3cen.experiments.schema import TABLE_DIR, Column, Row, Table, get_table, tables
 
@@ -22,16 +21,23 @@ class Run:
     augment: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # settings have no hash; two runs of one name are rare
+
     @property
     def node(self) -> dict[str, Any]:
         """What `experiment=<name>` contributes to the composed configuration (package `_global_`)."""
         defaults: list[Any] = [{"override /data": self.data}, {"override /model": self.model}]
         if self.augment:
             defaults.append({"override /augment": self.augment})
-        node = OmegaConf.create({"defaults": [*defaults, "_self_"], "name": self.name})
+        node: dict[str, Any] = {"defaults": [*defaults, "_self_"], "name": self.name}
         for key, value in self.changes.items():
-            OmegaConf.update(node, key, value, force_add=True)
-        return OmegaConf.to_container(node)  # type: ignore[return-value]
+            *parents, last = key.split(".")
+            place = node
+            for parent in parents:
+                place = place.setdefault(parent, {})
+            place[last] = deepcopy(value)
+        return node
 
     @property
     def changes(self) -> dict[str, Any]:

@@ -79,14 +79,15 @@ def imports(nodes: Iterable[ast.stmt], inside: bool = True) -> Iterator[Import]:
             yield from imports((child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)), inside)  # type: ignore[misc]
 
 
-def names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Every name that `nodes` read."""
-    return {found.id for node in nodes for found in ast.walk(node) if isinstance(found, ast.Name)}
+@lru_cache(maxsize=4096)
+def names(node: ast.AST) -> frozenset[str]:
+    """Every name in a statement."""
+    return frozenset(found.id for found in ast.walk(node) if isinstance(found, ast.Name))
 
 
 def digest(nodes: Iterable[ast.AST], *more: str) -> str:
     """16 hex digits of what the statements do, and of `more`; the same in every version of Python."""
-    return _short(repr([[_said(node) for node in nodes if not _is_text(node)], *more]))
+    return _short(repr([[_statement(node) for node in nodes if not _is_text(node)], *more]))
 
 
 @lru_cache(maxsize=1024)
@@ -98,6 +99,11 @@ def c_digest(text: str) -> str:
 
 def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=4096)
+def _statement(node: ast.AST) -> Any:
+    return _said(node)  # runs share most of them
 
 
 def _said(value: Any) -> Any:

@@ -12,7 +12,7 @@ import torch
 
 from t3cen.analysis.claims import Statement, statements
 from t3cen.data import DATA_SETS
-from t3cen.experiments import run_of
+from t3cen.experiments import Run, run_of
 from t3cen.experiments.composition import compose
 from t3cen.experiments.schema import Column, Row, Section, Table, get_table, tables
 from t3cen.models import build
@@ -176,7 +176,12 @@ def _parameters() -> Iterator[Found]:
 
 def parameters(row: Row, column: Column) -> int:
     """Parameters of the network of a row at scale paper, by the width rule; no weights are made."""
-    config = compose(run_of(row, column), "paper")
+    return _parameters_of(run_of(row, column))
+
+
+@cache
+def _parameters_of(run: Run) -> int:
+    config = compose(run, "paper")
     classes = len(DATA_SETS[config["data"]["_target_"].rpartition(".")[2]].class_names)
     with torch.device("meta"):
         network = build(config["backbone"], num_classes=classes, **config["model"])

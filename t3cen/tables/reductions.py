@@ -1,7 +1,6 @@
 """What a smaller scale changed: the settings in which trained networks differ from their runs at the paper's scale."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from t3cen.experiments import all_runs
@@ -18,13 +17,8 @@ def reductions(groups: Sequence[Group]) -> list[str]:
     found: dict[str, None] = {}
     for group in groups:
         if group.first.name in all_runs():
-            found |= dict.fromkeys(_differences(group.first.config, _papers(group.first.name)))
+            found |= dict.fromkeys(_differences(group.first.config, compose(all_runs()[group.first.name], "paper")))
     return list(found)
-
-
-@cache
-def _papers(name: str) -> Mapping[str, Any]:
-    return compose(all_runs()[name], "paper")
 
 
 def _differences(ours: Mapping[str, Any], paper: Mapping[str, Any]) -> Iterator[str]:

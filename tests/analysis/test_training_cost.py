@@ -19,8 +19,12 @@ def test_a_larger_group_costs_more_memory():
     assert measure(Setting("h4s4", **size))["memory_mib"] > 1.5 * measure(Setting("", **size))["memory_mib"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_says_why():
     assert "odd saturation order" in measure(Setting("s4", family="lcer", **SMALL))["failed"]
+
+
+def test_what_takes_too_long_is_ended():
     assert measure(Setting("h4", **SMALL), limit=0.1) == {"failed": "not finished in 0 seconds"}
 
 

@@ -86,6 +86,9 @@ class TestDrawn:
 
     def test_sets_have_other_toys(self):
         assert not set(TRAIN_INSTANCES) & set(TEST_INSTANCES)
+
+    @pytest.mark.slow
+    def test_a_data_set_of_drawn_toys(self):
         data = SmallNORB(source="rendered", image_size=8)
         assert {name: len(items) for name, items in data.splits.test.items()} == {"A": 1350, "B": 1350, "C": 1350}
         assert data.provenance["source"] == "rendered"

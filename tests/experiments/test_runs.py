@@ -29,10 +29,11 @@ def hydra_conf():
 
 def test_settings_of_every_row_are_keys_that_exist_and_win():
     for run in all_runs().values():
-        without, composed = (compose_quickly(r, "paper") for r in (replace(run, group=None, settings={}), run))
+        without = replace(run, name="nothing set", group=None, settings={})
+        before, after = (OmegaConf.create(compose_quickly(r, "paper"), flags={"readonly": True}) for r in (without, run))
         for key, value in run.changes.items():
-            assert OmegaConf.select(OmegaConf.create(without), key, default=...) is not ..., f"{run.name}: {key}"
-            assert OmegaConf.select(OmegaConf.create(composed), key) == value, f"{run.name}: {key}"
+            assert OmegaConf.select(before, key, default=...) is not ..., f"{run.name}: {key}"
+            assert OmegaConf.select(after, key) == value, f"{run.name}: {key}"
 
 
 def test_runs_shared_by_tables_are_listed_once():

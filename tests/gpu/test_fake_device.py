@@ -66,7 +66,7 @@ def on_gpu(tensor):
 
 
 @every
-@pytest.mark.fast("*-t3cen", "True-lcer", "True-recompute", "False-continuous")
+@pytest.mark.fast("True-t3cen", "True-recompute", "False-continuous")
 @pytest.mark.parametrize("training", [True, False])
 def test_forward(made, training):
     net = network(made).train(training)
@@ -76,7 +76,7 @@ def test_forward(made, training):
         assert logits.shape == (2, 4)
 
 
-@pytest.mark.fast("resnet50")
+@pytest.mark.fast("z2cnn")
 @pytest.mark.parametrize("name", names())
 def test_every_architecture(name):
     net = network({"group": "h4", "width": None}, name)
@@ -84,6 +84,7 @@ def test_every_architecture(name):
         assert on_gpu(functional_call(net, state, (torch.rand(2, 3, 28, 28, device="cuda"),)))
 
 
+@pytest.mark.fast("precision0")
 @pytest.mark.parametrize("precision", [torch.bfloat16, torch.float16])
 def test_mixed_precision(precision, monkeypatch):
     monkeypatch.setattr("torch.cuda.amp.common.amp_definitely_not_available", lambda: False)
@@ -103,7 +104,7 @@ class OnGpu(Interpreter):
         return super().run_node(node)
 
 
-@pytest.mark.fast("lcer", "continuous")
+@pytest.mark.fast("lcer")
 @pytest.mark.parametrize("kind", [kind for kind in NETWORKS if kind != "recompute"])  # checkpoints cannot be traced so
 def test_forward_and_backward(kind):
     # Autograd's engine asks a GPU that is not there for its context, so the step is traced on the CPU and the graph is moved.
@@ -130,6 +131,7 @@ def test_forward_and_backward(kind):
         assert all(map(on_gpu, gradients))
 
 
+@pytest.mark.fast("jensen_shannon")
 @pytest.mark.parametrize("loss", [cross_entropy, jensen_shannon])
 def test_a_training_step_of_the_task_and_its_validation(loss, monkeypatch):
     net = network(NETWORKS["t3cen"])

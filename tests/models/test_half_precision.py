@@ -26,12 +26,14 @@ def network(group="h4", **options):
 RGB = torch.rand(2, 3, 8, 8, generator=torch.Generator().manual_seed(0))
 
 
+@pytest.mark.fast("*bfloat16*")
 @pytest.mark.parametrize(("dtype", "bound"), DTYPES, ids=str)
 @pytest.mark.parametrize(("group", "options"), VARIANTS, ids=str)
 def test_logits_are_nearly_those_of_single_precision(group, options, dtype, bound):
     agrees(network(group, **options), dtype, bound)
 
 
+@pytest.mark.fast("*bfloat16*")
 @pytest.mark.parametrize(("dtype", "bound"), DTYPES, ids=str)
 def test_logits_of_every_family(family, group, dtype, bound):
     agrees(network(group, family=family), dtype, bound)

@@ -57,6 +57,7 @@ CASES = [
 ]
 
 
+@pytest.mark.fast("*-dtype1-*", "resnet18-options1-dtype0-*")
 @pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 @pytest.mark.parametrize(("name", "options"), CASES)
 @torch.no_grad()
@@ -108,7 +109,7 @@ def test_parametrised_filters_are_refused_and_left_whole(backend):
 
 @pytest.mark.parametrize(
     ("group", "options"),
-    [("h4", {"width": 128}), ("h4", {"family": "t3cen_scale", "width": 32}), ("h3", {"family": "ceconv", "width": 16})],
+    [("h4", {"width": 64}), ("h4", {"family": "t3cen_scale", "width": 32}), ("h3", {"family": "ceconv", "width": 16})],
     ids=str,
 )
 @torch.no_grad()

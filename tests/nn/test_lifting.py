@@ -210,6 +210,7 @@ def test_channels_last_is_the_same(lifting):
     assert torch.equal(lifting(rgb.to(memory_format=torch.channels_last)), lifting(rgb))
 
 
+@pytest.mark.fast("*triangle, color_space=hsl*", "LightLifting*")
 @kinds
 def test_exported_with_a_dynamic_batch(lifting):
     program = torch.export.export(lifting, (images(2),), dynamic_shapes=({0: Dim.DYNAMIC},)).module()
@@ -219,6 +220,7 @@ def test_exported_with_a_dynamic_batch(lifting):
         program(images() + 1)
 
 
+@pytest.mark.fast("*triangle, color_space=hsl*", "LightLifting*")
 @kinds
 def test_traced_whole_by_the_compiler(lifting):
     compiled = torch.compile(lifting, fullgraph=True, backend="aot_eager")

@@ -69,7 +69,7 @@ def test_value_and_gradients_are_pytorchs(ending, affine, shape):
     torch.testing.assert_close(*found)
 
 
-@pytest.mark.fast("summed-True", "relu-False")
+@pytest.mark.fast("summed-True")
 @CASES
 def test_derivatives_of_the_first_and_second_order(ending, affine):
     inputs = [t.requires_grad_() for t in there(tensors(ending, affine, (2, 2, 2, 2, 3)))]
@@ -78,7 +78,7 @@ def test_derivatives_of_the_first_and_second_order(ending, affine):
     assert torch.autograd.gradgradcheck(function, inputs, check_fwd_over_rev=True)
 
 
-@pytest.mark.fast("summed-True", "relu-False")
+@pytest.mark.fast("summed-True")
 @CASES
 def test_opcheck(ending, affine):
     for dtype in (torch.float64, torch.float32):

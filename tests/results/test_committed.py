@@ -1,19 +1,28 @@
 """The results that are committed under docs/results: whole, of clean code, and the tables beside them are theirs."""
 
+import functools
 import html
 import re
 
 import pytest
 
-from t3cen.commands.tables import main
+from t3cen.commands import tables
 from t3cen.experiments import runs_of
 from t3cen.experiments.schema import TABLE_DIR, get_table
-from t3cen.results.records import load
+from t3cen.results import load as read
 
 ROOT = TABLE_DIR.parents[1]
 RESULTS = ROOT / "docs" / "results"
 PRINTED = sorted(RESULTS.glob("*.md")) if RESULTS.is_dir() else []
+load = functools.cache(read)
 TABLES = [path for path in PRINTED if (TABLE_DIR / f"{path.stem}.yaml").exists()]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def records_read_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "load", load)
+        yield
 
 
 def test_every_record_is_whole():
@@ -25,7 +34,7 @@ def test_every_record_is_whole():
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
 def test_tables_are_of_the_records(path, capsys):
-    assert main([path.stem, "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
+    assert tables.main([path.stem, "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
     assert _lasting(capsys.readouterr().out) == _lasting(path.read_text())
 
 
@@ -49,14 +58,14 @@ def test_the_page_is_of_the_records_and_of_the_claims():
     counted = re.findall(r"\| \[(.+)\]\(.*\) \| (\d+) \|", (ROOT / "docs" / "claims.md").read_text())
     assert counted
     assert all(f"{count} {verdict}" in html.unescape(page) for verdict, count in counted)
-    tables = [path for path in TABLES if get_table(path.stem).kind == "trained"]
-    assert all(_first_of_ours(path.read_text()) in page for path in tables)
+    trained = [path for path in TABLES if get_table(path.stem).kind == "trained"]
+    assert all(_first_of_ours(path.read_text()) in page for path in trained)
 
 
 def test_a_scale_without_results_is_named_with_those_that_have_some(capsys):
-    assert main(["hue_shift", "--outputs", str(RESULTS)]) == 0
+    assert tables.main(["hue_shift", "--outputs", str(RESULTS)]) == 0
     assert "no results at scale paper, only at laptop; see --scale" in capsys.readouterr().err
-    assert main(["hue_shift", "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
+    assert tables.main(["hue_shift", "--scale", "laptop", "--outputs", str(RESULTS)]) == 0
     assert not capsys.readouterr().err
 
 

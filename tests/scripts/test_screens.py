@@ -9,7 +9,7 @@ from t3cen.project import PROJECT
 SPEC = importlib.util.spec_from_file_location("screens", PROJECT / "scripts" / "screens.py")
 screens = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(screens)
-SLOW = {"run", "sweep", "failing"}
+SLOW = {"run", "sweep", "failing", "mistakes"}
 
 
 @pytest.fixture(scope="module")

@@ -197,6 +197,7 @@ def test_latex_compiles(make_tables, outputs, tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
+@pytest.mark.slow
 def test_two_thousand_results_take_seconds(make_tables, result_file, tmp_path):
     runs = ["mnist_z2cnn", *(f"mnist_h{order}" for order in range(2, 21))]
     for copy in range(34):
