@@ -21,6 +21,7 @@ FAMILY_CASES = [
     *(("z2cnn", family, "h3", {"band_limit": {"lift": 4}}) for family in accepting("band_limit")),
     ("z2cnn", "t3cen", "h3s3", {"band_limit": True}),
     ("z2cnn", "t3cen_scale", "h3", {"band_limit": True}),
+    ("z2cnn", "t3cen_light", "h3", {"light": {"axes": "illuminant"}}),
     *(("resnet18", family, group, {"width": 16}) for family, group in CYCLIC_ORDER_ONE),
     ("resnet18", "t3cen", "h4s4", {"width": 32}),
     ("resnet50", "t3cen", "h4", {"width": 16}),

@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_leaves
 
 from t3cen.nn.checks import check_own_parameters
 from t3cen.nn.conv import GroupConv2d
+from t3cen.nn.fixed_conv import FixedGroupConv2d
 from t3cen.nn.norm import GroupBatchNormAct2d, ResidualActivation
 
 CONVOLUTIONS = (GroupConv2d, nn.Conv2d)
@@ -24,7 +25,7 @@ def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
 
     Every batch norm that takes the output of a convolution becomes `nn.Identity`, or what it did behind the norm. Its scale and
     shift become part of the filters and the bias of that convolution; which these are is seen by running `example`. Then every
-    group convolution of the Fourier backend keeps its transformed filters alone (`GroupConv2d.fix_filters`). The copy is an
+    group convolution of the Fourier backend keeps its transformed filters alone (`FixedGroupConv2d`). The copy is an
     ordinary module, to be moved, pickled, exported, saved and loaded into another such copy, but it is not for training: its
     filters are constants, and it has no statistics to update.
 
@@ -48,23 +49,22 @@ def for_inference(network: nn.Module, example: Tensor) -> nn.Module:
             conv.weight, conv.bias = fuse_conv_bn_weights(conv.weight, conv.bias, *statistics)  # type: ignore[arg-type]
             behind = ResidualActivation(norm.activation) if isinstance(norm, GroupBatchNormAct2d) else nn.Identity()
             made.set_submodule(norm_name, behind)
-        for module in made.modules():
+        for name, module in list(made.named_modules()):
             if isinstance(module, GroupConv2d):
                 module.fix_filters()
+            if type(module) is GroupConv2d and module.group.order > 1:
+                made.set_submodule(name, FixedGroupConv2d.of(module))
         got = tree_leaves(made(example))
     for now, before in zip(got, want, strict=True):
-        if isinstance(before, Tensor):
-            _check_same(now, before)
+        if not isinstance(before, Tensor):
+            continue
+        error, size = (now - before).abs().max().item(), before.abs().max().item()
+        if not error <= torch.finfo(before.dtype).eps ** 0.5 * size:
+            raise ValueError(
+                f"with its norms folded into its convolutions the network's output, {size:.3g} at most, moves by {error:.3g}: "
+                "the output of some convolution is used beside the norm that follows it. Give the norm a convolution of its own"
+            )
     return made
-
-
-def _check_same(now: Any, before: Tensor) -> None:
-    error, size = (now - before).abs().max().item(), before.abs().max().item()
-    if not error <= torch.finfo(before.dtype).eps ** 0.5 * size:
-        raise ValueError(
-            f"with its norms folded into its convolutions the network's output, {size:.3g} at most, moves by {error:.3g}: "
-            "the output of some convolution is used beside the norm that follows it. Give the norm a convolution of its own"
-        )
 
 
 def _pairs(network: nn.Module, example: Tensor) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from torch.nn.utils.parametrize import remove_parametrizations
 from t3cen.groups import ColorGroup, CyclicProduct
 from t3cen.models import build
 from t3cen.nn import CEConv2d, GroupBatchNorm2d, GroupConv2d, LCERConv2d
+from t3cen.nn.fixed_conv import FixedGroupConv2d
 from t3cen.nn.inference import for_inference
 
 
@@ -72,6 +73,15 @@ def test_the_same_logits_without_norms(name, options, dtype, bound):
             assert (module.weight is None) == (module.fixed is not None)
     rgb = images(3, 30, seed=9, dtype=dtype)
     assert largest_difference(made(rgb), network.eval()(rgb)) < bound
+
+
+def test_which_layers_are_made_lean():
+    def lean(**options):
+        made = for_inference(trained("z2cnn", width=16, **options), images())
+        return {type(module) is FixedGroupConv2d for module in made.modules() if isinstance(module, GroupConv2d)}
+
+    assert lean(group="h4", backend="fourier") == {True}
+    assert lean(group="h3", family="lcer") == lean(group="", family="plain") == {False}
 
 
 @torch.no_grad()

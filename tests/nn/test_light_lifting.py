@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from t3cen.color.srgb import linear_to_srgb, srgb_to_linear
-from t3cen.export import export_onnx, export_program
 from t3cen.groups import ColorGroup, LightGroup, RGBGroup
 from t3cen.models import build
 from t3cen.nn import LightLifting, band_limited
@@ -183,22 +182,3 @@ def test_wrong_gains_and_options_say_what_is_allowed():
             build("resnet18", "h3", 4, family="t3cen_light", width=8, light=light)
     with pytest.raises(ValueError, match="light is an option of t3cen_light; the family 'plain' has no use for it"):
         build("resnet18", "", 4, family="plain", width=8, light={"stops": 8})
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("band_limit", [False, True])
-def test_an_exported_network_gives_the_same_logits(band_limit, tmp_path):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    torch.manual_seed(0)
-    network = build("z2cnn", "h3", 4, family="t3cen_light", width=8, band_limit=band_limit, light={"axes": "illuminant"}).eval()
-    program = export_program(network, (28, 28)).module()
-    session = onnxruntime.InferenceSession(str(export_onnx(network, (28, 28), tmp_path / "net.onnx")))
-    for batch in (1, 3):
-        rgb = torch.rand(batch, 3, 28, 28, generator=torch.Generator().manual_seed(batch))
-        rgb[:, :, :3] = 0
-        with torch.no_grad():
-            logits = network(rgb)
-        torch.testing.assert_close(program(rgb), logits, atol=1e-5, rtol=1e-4)
-        (found,) = session.run(["logits"], {"image": rgb.numpy()})
-        torch.testing.assert_close(torch.from_numpy(found), logits, atol=1e-5, rtol=1e-4)

@@ -8,6 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from t3cen.groups import CyclicProduct
 from t3cen.nn import GroupConv2d
+from t3cen.ops.fixed import fixed_conv2d
 from t3cen.ops.fourier import fourier_conv2d, fourier_conv2d_backward
 from t3cen.ops.operator import DECOMPOSITIONS
 from t3cen.ops.transform import group_transform, rank
@@ -24,6 +25,7 @@ FUNCTIONS = {
         group_transform,
         fourier_conv2d,
         fourier_conv2d_backward,
+        fixed_conv2d,
         unit_range,
     )
 }
@@ -44,6 +46,7 @@ SAMPLES = {
     ],
 }
 SAMPLES |= {
+    "fixed_conv2d": SAMPLES["fourier_conv2d"][1:],
     "unit_range": [(numbers(2, 3, 4, 4).detach().sigmoid().requires_grad_(),)],
 }
 EVERY = [(name, arguments) for name, samples in SAMPLES.items() for arguments in samples]
