@@ -35,7 +35,7 @@ test: $(READY) ## style, types, and the fast tests: every kind of thing once (mi
 	@$(PYTEST) -m "not slow"
 
 test-all: test ## the same, then the slow tests and those with the lowest versions: every single one
-	@$(PYTEST) -m slow
+	@$(PYTEST) -rs -m slow
 	@$(MAKE) --no-print-directory test-lowest
 
 test-gpu: $(READY) ## the tests that need a GPU; where there is none, a line that says so
@@ -49,7 +49,7 @@ lint: $(READY) ## format the code and say what is left
 
 .PHONY: test-lowest
 test-lowest: $(LOWEST)/.ready ## what depends on other packages, with the lowest versions that pyproject.toml allows (downloads 3 GB, takes 8)
-	@$(LOWEST)/bin/python -m pytest -W default $(LOWEST_TESTS)
+	@$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default $(LOWEST_TESTS)
 
 tables: $(READY) ## our numbers beside the paper's, from outputs/ (SCALE=laptop for those of that scale)
 	@$(RUN) scripts/make_tables.py all --scale $(SCALE)

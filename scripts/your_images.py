@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
     call("recommend", images, "--output", folder / "recommendation")
     group = recommend_folder(images).group
     wanted = [plain, "--images", images, "--group", group, "--output", tuned]
-    wanted += ["--seconds", options.seconds, "--jobs", options.jobs]
+    wanted += ["--seconds", options.seconds, "--jobs", options.jobs, "--seeds", *options.seeds]
     print("\n$ python scripts/fine_tune.py", *wanted, flush=True)
     if not (tuned / "fine_tuned.json").exists():
         fine_tune.main([str(argument) for argument in wanted])
@@ -177,6 +177,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--size", type=int, default=32, help="their height and width (default: 32)")
     parser.add_argument("--scale", default="laptop", help="of the training (default: laptop)")
     parser.add_argument("--seconds", type=float, default=30, help="of processor time for each fine-tuning (default: 30)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of each fine-tuning (default: 0 1 2)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fine-tunings at a time (default: one a core)")
     parser.add_argument("--page", action="store_true", help="copy what is in the folder into docs/, and do nothing else")
     options = parser.parse_args(arguments)

@@ -20,7 +20,6 @@ def one_thread():
 
 KINDS = [
     {"precision": "bf16-mixed"},
-    pytest.param({"compile": True}, marks=pytest.mark.slow),
     pytest.param({"compile": True, "precision": "bf16-mixed"}, marks=pytest.mark.slow),
 ]
 
