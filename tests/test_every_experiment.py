@@ -18,7 +18,7 @@ from t3cen.training.plan import Job
 from t3cen.training.run import make_data, make_network, make_task, run
 
 RUNS = all_runs()
-ONE_OF_EACH_DATA = sorted({run.data: name for name, run in sorted(RUNS.items(), reverse=True)}.values())
+ONE_OF_EACH_DATA = {run.data: name for name, run in sorted(RUNS.items(), reverse=True)}
 
 
 def composed(name, root):
@@ -64,7 +64,16 @@ def test_trains_a_step_and_is_tested(experiment, fakes):
             assert tally.compute()["total"] == len(data.splits.test[test])
 
 
-@pytest.mark.parametrize("name", ONE_OF_EACH_DATA)
+def one_of_each_data():
+    """An experiment of each data set; slow are those with pictures that another one has too, such as shapes3d_hue and _sat."""
+    seen = set()
+    for data, name in sorted(ONE_OF_EACH_DATA.items()):
+        pictures = data.partition("_")[0]
+        yield pytest.param(name, marks=pytest.mark.slow if pictures in seen else ())
+        seen.add(pictures)
+
+
+@pytest.mark.parametrize("name", list(one_of_each_data()))
 def test_leaves_a_whole_record(name, fakes, tmp_path):
     record = read(run(Job(composed(name, fakes), tmp_path, ())))
     assert record.name == name

@@ -107,6 +107,7 @@ runpy.run_module("t3cen.commands.train", run_name="__main__")
 """
 
 
+@pytest.mark.fast("launcher=slurm")
 @pytest.mark.parametrize("launcher", ["launcher=slurm", "hydra/launcher=local"])
 def test_a_launcher_whose_packages_are_missing_is_one_line(launcher, tmp_path):
     command = [sys.executable, "-c", WITHOUT_SUBMITIT, "experiment=mnist_h4", launcher, f"outputs={tmp_path}"]

@@ -51,6 +51,7 @@ def test_a_name_is_taken_once():
         registry.add("pear", 2)
 
 
+@pytest.mark.slow
 def test_libraries_are_imported_where_they_are_used():
     heavy = {"datasets", "h5py", "kornia", "mlxtend", "pandas", "pyarrow", "wandb", "wilds"}
     stages = {

@@ -16,6 +16,7 @@ def test_unknown_names_are_named():
         _ = t3cen.analysis.nothing
 
 
+@pytest.mark.slow
 def test_no_name_is_hidden_by_a_module_of_that_name():
     code = (
         "import importlib, pkgutil, t3cen.analysis as a\n"

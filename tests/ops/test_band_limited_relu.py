@@ -108,7 +108,7 @@ def test_derivatives_of_the_first_and_second_order(orders, mode):
         kernels.use("auto")
 
 
-@pytest.mark.fast("dtype0")
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_opcheck(dtype):
     f = function((3, 5)).to(dtype)

@@ -225,7 +225,7 @@ def test_no_memory_is_an_error(monkeypatch):
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="a processor without AVX")
-@pytest.mark.fast("-mno-avx512f-*")
+@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "lanes"), [("-mno-avx512f", 8), ("-mno-avx", 4)])
 def test_narrower_vectors(flags, lanes):
     """The other widths of vectors, whatever this processor has."""

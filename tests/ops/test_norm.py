@@ -78,7 +78,7 @@ def test_derivatives_of_the_first_and_second_order(ending, affine):
     assert torch.autograd.gradgradcheck(function, inputs, check_fwd_over_rev=True)
 
 
-@pytest.mark.fast("summed-True")
+@pytest.mark.slow
 @CASES
 def test_opcheck(ending, affine):
     for dtype in (torch.float64, torch.float32):

@@ -222,6 +222,7 @@ def test_forked_workers_after_use():
     assert all(torch.equal(item, expected) for item in loader)
 
 
+@pytest.mark.slow
 def test_import_compiles_nothing(tmp_path):
     done = subprocess.run([sys.executable, "-c", "import t3cen.nn"], env={"XDG_CACHE_HOME": str(tmp_path)}, check=False)
     assert done.returncode == 0

@@ -113,6 +113,7 @@ def test_a_mistake_of_ours_keeps_its_traceback():
         door.enter("data", raising(KeyError("x")))
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_is_told(tmp_path):
     page = tmp_path / "file" / "page.html"
     page.parent.touch()

@@ -36,7 +36,7 @@ def probe(keep, count=4, **environment):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's allocator")
-@pytest.mark.fast("4")
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [4, 1])
 def test_freed_memory_stays(count):
     """In blocks that glibc can be told to keep by their size, and in one that is too large for that."""

@@ -129,6 +129,7 @@ def test_a_run_with_tensorboard(tmp_path):
     assert error.value == pytest.approx(read(tmp_path / "result.json").tests["shift"]["error"])
 
 
+@pytest.mark.fast("name: mine-*")
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -160,6 +161,7 @@ rows: [{name: mine_h3, label: H3, model: t3cen, group: h3, set: {optimizer.lr: 3
 """
 
 
+@pytest.mark.fast("hydra.searchpath")
 @pytest.mark.parametrize("way", ["--config-dir", "hydra.searchpath"])
 def test_an_own_experiment_is_found(way, tmp_path):
     (tmp_path / "experiment").mkdir()

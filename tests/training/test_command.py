@@ -64,6 +64,7 @@ def test_a_mistake_is_told_in_one_line(mistake, configured):
         assert words in told
 
 
+@pytest.mark.fast("arguments0-*", "arguments3-*")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
