@@ -157,6 +157,7 @@ class TestFile:
         assert torch.equal(pickle.loads(pickle.dumps(file)).picture(7), file.picture(7))
         assert file.runs_quickly()
 
+    @pytest.mark.fast("fork-2")
     @pytest.mark.parametrize(("start", "workers"), [("fork", 2), ("spawn", 1)])
     def test_workers_open_the_file_for_themselves(self, root, start, workers):
         def batches(**options):

@@ -60,12 +60,14 @@ def _planned(input: Tensor, filters: Tensor, orders: list[int], numbers: list[in
     known = _PLANS.get(filters)
     if known is None or known[0] != state:
         known = _PLANS[filters] = (state, {})
-    key = (*input.shape, *orders, *numbers)
-    if key not in known[1]:
-        if len(known[1]) >= MOST_SHAPES:
-            known[1].clear()
-        known[1][key] = _plan(input, filters, orders, ConvGeometry.of(numbers))
-    return known[1][key]
+    plans, key = known[1], (*input.shape, *orders, *numbers)
+    plan = plans.get(key, ...)
+    if plan is ...:
+        plan = _plan(input, filters, orders, ConvGeometry.of(numbers))
+        if len(plans) >= MOST_SHAPES:
+            plans.clear()
+        plans[key] = plan
+    return plan
 
 
 def _plan(input: Tensor, filters: Tensor, orders: list[int], geometry: ConvGeometry) -> _Plan | None:
@@ -78,7 +80,7 @@ def _plan(input: Tensor, filters: Tensor, orders: list[int], geometry: ConvGeome
     signal, output = (_kernel(orders, name, f) for name, f in (("signal", input), ("output", made)))
     if signal is None or output is None:
         return None
-    job = conv._job(maps.flatten(1, 2), filters, groups, geometry.stride[0], filters=filters)
+    job = conv._job(maps.flatten(1, 2), filters, groups, geometry.stride[0])
     packed = products._packed(filters, groups)
     return _Plan(signal, output, job, packed, maps.shape, made.shape, (batch, size, outputs, *result))
 
