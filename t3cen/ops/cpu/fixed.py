@@ -21,6 +21,7 @@ class _Plan(NamedTuple):
     Attributes:
         signal, output: kernels of the transforms.
         job: of the convolution, without its tensors.
+        packed: filters as the convolution reads them.
         maps, made, result: shapes of the transformed input, of the products and of the result.
     """
 
